@@ -1,0 +1,1 @@
+"""From what place, from what cause: models, their faults, and what to change."""

@@ -1,0 +1,67 @@
+"""The assembly of the commands.
+
+Every start of `whence` imports this module and the commands' modules, so these import nothing
+that is slow to load (numba, above all): a command imports what it needs when it runs.
+"""
+
+from typing import Annotated
+
+import typer
+
+from whence.cli import check, info, replay
+from whence.cli.errors import ReportingGroup
+
+HELP = """From the model of a timed system to what can go wrong in it, and why.
+
+\b
+What each command answers:
+  check   Can this model go wrong, and how? Prints a timed diagnostic trace.
+  replay  Is this trace really a run of this model?
+  info    What is in this model?
+
+\b
+Exit status of every command:
+  0  nothing wrong was found
+  1  something was found: a violated property, a trace that does not replay
+  2  the input or the usage is bad; the message says where and what was expected
+  3  gave up within the budget; what was found by then is printed, marked partial
+
+\b
+Examples:
+  whence info model.xml
+  whence check model.xml
+  whence check model.xml -o report.html
+  whence check model.xml --format json > result.json
+"""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"whence {version('whence')}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+app = typer.Typer(
+    cls=ReportingGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.callback(help=HELP)(_options)
+for command in (check, replay, info):
+    command.register(app)

@@ -1,0 +1,1 @@
+"""One typed expression language with several interpretations of it."""

@@ -1,0 +1,1 @@
+"""UPPAAL: models as XML or text, queries, and symbolic traces."""
