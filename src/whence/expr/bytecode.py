@@ -117,8 +117,8 @@ class Op(IntEnum):
     FAULT = 42  # fault
     EMIT = 43  # relation: clock i, clock j, bound ->
     RESET = 44  # clock, value ->
-    CLOCK_AT = 45  # address of the clock's cell -> clock number
-    CHANNEL_AT = 46  # address of the channel's cell -> channel number
+    CLOCK_AT = 45  # table: address of the clock's cell -> clock number
+    CHANNEL_AT = 46  # table: address of the channel's cell -> channel number
     LOAD_CELLS = 47  # count: address -> cells
     STORE_CELLS = 48  # count: address, cells ->
     EQUAL_CELLS = 49  # count: cells, cells -> 0 or 1
@@ -174,12 +174,12 @@ _INT32 = (-(2**31), 2**31 - 1)
 class Memory:
     """Where a network's symbols live for the kernel (see the module's text).
 
-    `identity` has the unified address of clock and channel variables, which hold no data.
+    Variables of clocks and channels have addresses too, behind the data: nothing is read there,
+    but `clock_of` and `channel_of`, indexed by address, say which clock or channel it is.
     """
 
-    data: Mapping[Symbol, int]
+    variables: Mapping[Symbol, int]
     constants: Mapping[Symbol, int]
-    identity: Mapping[Symbol, int]
     clock_of: Sequence[int]
     channel_of: Sequence[int]
     selects: int
@@ -224,7 +224,9 @@ class Assembler:
     def __init__(self, memory: Memory, functions: Mapping[Symbol, Function]) -> None:
         self._memory = memory
         self._functions = functions
-        self.code: list[int] = []
+        # The numbers of clocks and channels by address come first: code can look them up.
+        self.code: list[int] = [*memory.clock_of, *memory.channel_of]
+        self._tables = {Op.CLOCK_AT: 0, Op.CHANNEL_AT: len(memory.clock_of)}
         self.places: dict[int, Origin] = {}
         self._entry: dict[Symbol, int] = {}
         self._calls: list[tuple[int, Symbol]] = []
@@ -264,9 +266,15 @@ class Assembler:
     def channel(self, expr: Expr, selects: Sequence[Symbol] = ()) -> int:
         """A program that yields the number of a channel."""
         start = self._begin(selects)
-        self._identity(expr, Op.CHANNEL_AT, self._memory.channel_of)
+        self._identity(expr, Op.CHANNEL_AT)
         self._emit(Op.YIELD)
         return self._end(start)
+
+    def static_channel(self, expr: Expr) -> int | None:
+        """The number of a channel, where it is the same in every state."""
+        self._selects = {}
+        static = self._static(expr)
+        return None if static is None else self._memory.channel_of[static]
 
     def _begin(self, selects: Sequence[Symbol]) -> int:
         self._selects = {symbol: self._memory.selects + n for n, symbol in enumerate(selects)}
@@ -383,16 +391,16 @@ class Assembler:
         self._emit(Op.EMIT, _RELATIONS[expr.op], at=expr.origin)
 
     def _clock(self, expr: Expr) -> None:
-        self._identity(expr, Op.CLOCK_AT, self._memory.clock_of)
+        self._identity(expr, Op.CLOCK_AT)
 
-    def _identity(self, expr: Expr, op: Op, numbers: Sequence[int]) -> None:
+    def _identity(self, expr: Expr, op: Op) -> None:
         """Pushes the number of a clock or channel, at once where its index is constant."""
-        if isinstance(expr, Name) and expr.symbol in self._memory.identity:
-            assert expr.symbol is not None
-            self._emit(Op.CONST, numbers[self._memory.identity[expr.symbol]])
+        static = self._static(expr)
+        if static is not None:
+            self._emit(Op.CONST, self.code[self._tables[op] + static])
             return
         self._place(expr)
-        self._emit(op)
+        self._emit(op, self._tables[op])
 
     # ------------------------------------------------------------------------------- lvalues
 
@@ -400,11 +408,9 @@ class Assembler:
         """The absolute address of an lvalue, where it is known now."""
         match expr:
             case Name(symbol=Symbol() as symbol):
-                for table in (self._memory.data, self._memory.constants, self._selects):
+                for table in (self._memory.variables, self._memory.constants, self._selects):
                     if symbol in table:
                         return table[symbol]
-                if symbol in self._memory.identity:
-                    return self._memory.identity[symbol]
             case Field(record, name):
                 base = self._static(record)
                 if base is not None:

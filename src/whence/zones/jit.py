@@ -31,9 +31,18 @@ from typing import Any, TypeVar
 # module the same whether or not its configuration silences missing stubs.
 numba: Any = importlib.import_module("numba")
 
-__all__ = ["cache_directory", "kernel", "source_hash"]
+__all__ = ["cache_directory", "inlined", "internal", "kernel", "source_hash"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+#: Kernels allocate nothing, so that reference counting can be left out: it would cost more time,
+#: in compiling and in running, than what they compute. Nobody calls them from C.
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+}
 
 _KERNEL_FOLDERS = ("zones", "explore/kernels")
 # Numba also bakes the values of imported constants into machine code.  These files define the
@@ -191,6 +200,29 @@ def kernel(function: _F) -> _F:
     if numba.config.DISABLE_JIT:
         return function
     with _lock, _numba_cache_at(cache_directory()):
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        compiled = numba.njit(cache=True, **_OPTIONS)(function)
+    _separate_data_files(compiled)
+    return compiled  # type: ignore[no-any-return]
+
+
+def inlined(function: _F) -> _F:
+    """A part of a kernel: pasted into its callers before they are compiled.
+
+    Numba optimises the code of a callee anew within every caller, so that a deep tower of
+    kernels takes a minute to compile.  Parts with one or two callers do not deserve that.
+    Pre: called from kernels only (it works from Python too, slowly).
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+def internal(function: _F) -> _F:
+    """A :func:`kernel` that only other kernels call: without the wrapper for calls from Python,
+    which for functions with many arrays takes longer to compile than the function."""
+    if numba.config.DISABLE_JIT:
+        return function
+    with _lock, _numba_cache_at(cache_directory()):
+        compiled = numba.njit(cache=True, no_cpython_wrapper=True, **_OPTIONS)(function)
     _separate_data_files(compiled)
     return compiled  # type: ignore[no-any-return]

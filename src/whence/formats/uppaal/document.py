@@ -77,7 +77,8 @@ class QueryText:
 @dataclass(frozen=True, slots=True)
 class Document:
     """`raw` is the file's text (XML, decoded) so that a writer can leave alone what did not
-    change; None for a document that was not read from XML."""
+    change; None for a document that was not read from XML. `encoding` is the codec that makes
+    the file's bytes of it, byte order mark included."""
 
     file: str
     declaration: SourceText | None
@@ -86,3 +87,4 @@ class Document:
     system: SourceText
     queries: tuple[QueryText, ...] = ()
     raw: str | None = None
+    encoding: str = "utf-8"

@@ -1,0 +1,1 @@
+"""Results on the terminal, as HTML, SVG and JSON; knows results, not algorithms."""
