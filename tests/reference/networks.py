@@ -18,6 +18,7 @@ from typing import Literal, TypeVar
 from xml.sax.saxutils import escape
 
 from hypothesis import strategies as st
+from hypothesis.vendor.pretty import RepresentationPrinter
 
 from whence.expr.tree import (
     Assignment,
@@ -538,9 +539,10 @@ class _Maker:
         return element(array.expr, name(symbol)), symbol
 
     def element(self, names: _Names, array: _Array, unsafe: bool = False) -> Expr:
-        index = self.integer(names, 0)
-        safe = index.within(0, array.length - 1)
-        return element(array.expr, index.expr if unsafe else safe)
+        """An element; with `unsafe`, one whose index may be outside the array."""
+        if unsafe and names.targets:
+            return element(array.expr, self.pick(*names.targets).expr)
+        return element(array.expr, self.integer(names, 0).within(0, array.length - 1))
 
     def comparison(self, names: _Names, depth: int = 1) -> Expr:
         """A condition on data."""
@@ -598,13 +600,16 @@ class _Maker:
         return result
 
     def _may_fail(self, names: _Names) -> Expr | None:
-        """An integer expression that some states cannot evaluate."""
-        kinds = ["/"] * bool(names.numbers) + ["[]"] * bool(names.arrays)
+        """An integer expression that some states cannot evaluate.
+
+        What fails depends on a variable: what always fails need not even be accepted."""
+        kinds = ["/"] * bool(names.targets)
+        kinds += ["[]"] * bool(names.arrays and names.targets)
         if not kinds:
             return None
         if self.pick(*kinds) == "[]":
             return self.element(names, self.pick(*names.arrays), unsafe=True)
-        divisor = self.pick(*names.numbers).expr
+        divisor = self.pick(*names.targets).expr
         return binary(self.pick("/", "%"), self.literal(1, 3).expr, divisor)
 
     # ------------------------------------------------------------------------------------ edges
@@ -660,7 +665,10 @@ class _Maker:
             case "compound":
                 target = self.pick(*names.targets)
                 op = self.pick("+=", "-=", "*=", "/=", "%=")
-                return assign(target.expr, self.integer(names, 0).expr, op)
+                value = self.integer(names, 0).expr
+                if op in ("/=", "%="):
+                    value = self.pick(*names.targets).expr
+                return assign(target.expr, value, op)
             case _:
                 target = self.pick(*names.targets)
                 value = self._may_fail(names) or self.integer(names).expr
@@ -920,6 +928,10 @@ class Model:
 
     def __repr__(self) -> str:
         return to_uppaal_xml(self.network, self.queries)
+
+    def _repr_pretty_(self, printer: RepresentationPrinter, cycle: bool) -> None:
+        """Without this, Hypothesis would show all fields of all parts."""
+        printer.text(repr(self))
 
 
 @st.composite

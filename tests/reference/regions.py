@@ -96,6 +96,7 @@ __all__ = [
     "Answer",
     "Bound",
     "ModelError",
+    "Reference",
     "TooLarge",
     "allowed_answers",
     "reachable_count_discrete",
@@ -159,8 +160,10 @@ class _Caps:
         self.single = [0] * clocks
         self.difference = -1
         self.reset = 0
+        self._known: dict[tuple[tuple[int, ...], int], tuple[int, ...]] = {}
 
     def _lift(self) -> None:
+        self._known.clear()
         if self.difference >= 0:
             highest = max(*self.single, self.difference + self.reset)
             self.single = [highest] * len(self.single)
@@ -186,6 +189,12 @@ class _Caps:
 
     def reduced(self, clocks: Sequence[int], unit: int) -> tuple[int, ...]:
         """A small valuation equivalent to `clocks`; from units of 1/`unit` to 1/`self.unit`."""
+        key = tuple(clocks), unit
+        if key not in self._known:
+            self._known[key] = self._reduced(clocks, unit)
+        return self._known[key]
+
+    def _reduced(self, clocks: Sequence[int], unit: int) -> tuple[int, ...]:
         values = list(clocks)
         if self.difference < 0:
             for clock, cap in enumerate(self.single):
@@ -853,108 +862,140 @@ def _bound(steps: _Steps, graph: _Graph, where: list[int], clock: int, kind: str
     return Bound(whole, fraction != 0)
 
 
-def _decide(steps: _Steps, query: Query, limit: int) -> _Outcome:
-    expressions = steps.expressions
-    everywhere: Expr = BoolLiteral(True)
-    predicate = expressions.value(query.predicate or everywhere)
-    second = expressions.value(query.second or everywhere)
-    graph = _Graph(steps, limit)
-    moments = [
-        _Moment(list(state.locations), list(state.data), list(state.clocks), deadlock=dead)
-        for state, dead in zip(graph.states, graph.deadlocks(), strict=True)
-    ]
+class Reference:
+    """A network to ask queries about; it is explored anew only for larger caps."""
 
-    def where(code: _Code, expected: bool = True) -> list[bool]:
-        return [bool(code(now)) is expected for now in moments]
+    def __init__(self, network: Network, limit: int = LIMIT) -> None:
+        self._network = network
+        self._limit = limit
+        self._steps = _Steps(network)
+        self._graph: _Graph | None = None
+        self._explored_for: object = None
 
-    some_step_fails = any(graph.fails)
-    some_fault = some_step_fails or steps.stumbled
+    @property
+    def caps(self) -> _Caps:
+        return self._steps.expressions.caps
 
-    def outcome(holds: bool, complete: bool, fails: bool = some_step_fails) -> _Outcome:
-        answer: Truth = "satisfied" if holds else "violated"
-        return _Outcome(answer, complete and fails, some_fault)
+    def _explored(self) -> _Graph:
+        caps = (tuple(self.caps.single), self.caps.difference)
+        if self._graph is None or self._explored_for != caps:
+            self._graph = _Graph(self._steps, self._limit)
+            self._explored_for = caps
+        return self._graph
 
-    match query.kind:
-        case "E<>":
-            holds = any(where(predicate))
-            return outcome(holds, complete=not holds)
-        case "A[]":
-            holds = all(where(predicate))
-            return outcome(holds, complete=holds)
-        case "E[]" | "A<>":
-            inside = where(predicate, query.kind == "E[]")
-            stays = graph.staying(inside)[0]
-            met = any(graph.fails[state] for state in graph.reached_within(inside))
-            return outcome(stays == (query.kind == "E[]"), complete=not stays, fails=met)
-        case "-->":
-            unanswered = graph.staying(where(second, False))
-            holds = not any(map(operator.and_, where(predicate), unanswered))
-            return outcome(holds, complete=holds)
-        case "sup" | "inf":
-            qualified = [state for state, holds in enumerate(where(predicate)) if holds]
-            bounds = []
-            for expr in query.expressions if qualified else ():
-                if expressions.mentions_clocks(expr):
-                    clock = expressions.place(expr)[0](moments[0])
-                    bounds.append(_bound(steps, graph, qualified, clock, query.kind))
-                else:
-                    code = expressions.value(expr)
-                    values = [int(code(moments[state])) for state in qualified]
-                    extreme = max(values) if query.kind == "sup" else min(values)
-                    bounds.append(Bound(extreme, False))
-            return _Outcome(("value", tuple(bounds)), some_step_fails, some_fault)
-        case _:
-            assert_never(query.kind)
+    def graph(self) -> _Graph:
+        while True:
+            try:
+                return self._explored()
+            except _Beyond:
+                continue
 
+    def outcome(self, query: Query) -> _Outcome:
+        while True:
+            try:
+                return self._decide(query)
+            except _Beyond:
+                continue
 
-def _outcome(network: Network, query: Query, limit: int) -> _Outcome:
-    steps = _Steps(network)
-    while True:
+    def _asked(self, query: Query) -> _Outcome:
+        if query.kind in ("sup", "inf"):
+            # They may follow clocks very far, which no other query should have to pay for.
+            return Reference(self._network, self._limit).outcome(query)
+        return self.outcome(query)
+
+    def check(self, query: Query) -> Answer:
+        """As :func:`reference_check`."""
         try:
-            return _decide(steps, query, limit)
-        except _Beyond:
-            continue
+            outcome = self._asked(query)
+        except ModelError:
+            return "error"
+        return "error" if outcome.may_fail else outcome.answer
+
+    def allowed(self, query: Query) -> frozenset[Answer]:
+        """As :func:`allowed_answers`."""
+        try:
+            outcome = self._asked(query)
+        except ModelError:
+            return frozenset({"error"})
+        if outcome.fails:
+            return frozenset({"error"})
+        if outcome.may_fail:
+            return frozenset({outcome.answer, "error"})
+        return frozenset({outcome.answer})
+
+    def _decide(self, query: Query) -> _Outcome:
+        steps = self._steps
+        expressions = steps.expressions
+        everywhere: Expr = BoolLiteral(True)
+        predicate = expressions.value(query.predicate or everywhere)
+        second = expressions.value(query.second or everywhere)
+        graph = self._explored()
+        moments = [
+            _Moment(list(state.locations), list(state.data), list(state.clocks), deadlock=dead)
+            for state, dead in zip(graph.states, graph.deadlocks(), strict=True)
+        ]
+
+        def where(code: _Code, expected: bool = True) -> list[bool]:
+            return [bool(code(now)) is expected for now in moments]
+
+        some_step_fails = any(graph.fails)
+        some_fault = some_step_fails or steps.stumbled
+
+        def outcome(holds: bool, complete: bool, fails: bool = some_step_fails) -> _Outcome:
+            answer: Truth = "satisfied" if holds else "violated"
+            return _Outcome(answer, complete and fails, some_fault)
+
+        match query.kind:
+            case "E<>":
+                holds = any(where(predicate))
+                return outcome(holds, complete=not holds)
+            case "A[]":
+                holds = all(where(predicate))
+                return outcome(holds, complete=holds)
+            case "E[]" | "A<>":
+                inside = where(predicate, query.kind == "E[]")
+                stays = graph.staying(inside)[0]
+                met = any(graph.fails[state] for state in graph.reached_within(inside))
+                return outcome(stays == (query.kind == "E[]"), complete=not stays, fails=met)
+            case "-->":
+                unanswered = graph.staying(where(second, False))
+                holds = not any(map(operator.and_, where(predicate), unanswered))
+                return outcome(holds, complete=holds)
+            case "sup" | "inf":
+                qualified = [state for state, holds in enumerate(where(predicate)) if holds]
+                bounds = []
+                for expr in query.expressions if qualified else ():
+                    if expressions.mentions_clocks(expr):
+                        clock = expressions.place(expr)[0](moments[0])
+                        bounds.append(_bound(steps, graph, qualified, clock, query.kind))
+                    else:
+                        code = expressions.value(expr)
+                        values = [int(code(moments[state])) for state in qualified]
+                        extreme = max(values) if query.kind == "sup" else min(values)
+                        bounds.append(Bound(extreme, False))
+                return _Outcome(("value", tuple(bounds)), some_step_fails, some_fault)
+            case _:
+                assert_never(query.kind)
 
 
 def reference_check(network: Network, query: Query, limit: int = LIMIT) -> Answer:
     """The answer to `query`; "error" if any reachable state of `network` leads to a fault (also
     if the query could be answered without meeting it), or if the query itself does."""
-    try:
-        outcome = _outcome(network, query, limit)
-    except ModelError:
-        return "error"
-    return "error" if outcome.may_fail else outcome.answer
+    return Reference(network, limit).check(query)
 
 
 def allowed_answers(network: Network, query: Query, limit: int = LIMIT) -> frozenset[Answer]:
     """All right answers: a checker that stops at the first witness, or at the first fault, gives
     another one depending on which of the two it meets first."""
-    try:
-        outcome = _outcome(network, query, limit)
-    except ModelError:
-        return frozenset({"error"})
-    if outcome.fails:
-        return frozenset({"error"})
-    if outcome.may_fail:
-        return frozenset({outcome.answer, "error"})
-    return frozenset({outcome.answer})
-
-
-def _explored(network: Network, limit: int) -> tuple[_Graph, _Caps]:
-    steps = _Steps(network)
-    while True:
-        try:
-            return _Graph(steps, limit), steps.expressions.caps
-        except _Beyond:
-            continue
+    return Reference(network, limit).allowed(query)
 
 
 def reachable_discrete(
     network: Network, limit: int = LIMIT
 ) -> frozenset[tuple[tuple[int, ...], tuple[int, ...]]]:
     """The reachable (locations, data); a step that fails leads nowhere."""
-    graph, _ = _explored(network, limit)
-    return frozenset((state.locations, state.data) for state in graph.states)
+    states = Reference(network, limit).graph().states
+    return frozenset((state.locations, state.data) for state in states)
 
 
 def reachable_valuations(
@@ -965,7 +1006,8 @@ def reachable_valuations(
 
     Only these are reachable themselves: where a clock is above its cap, we go on with another
     value of it.  Whatever sets of valuations a checker computes, they must contain these."""
-    graph, caps = _explored(network, limit)
+    reference = Reference(network, limit)
+    graph, caps = reference.graph(), reference.caps
     return frozenset(
         (state.locations, state.data, tuple(Fraction(v, caps.unit) for v in state.clocks))
         for state in graph.states

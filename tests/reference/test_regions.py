@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reference import regions
 from tests.reference.networks import (
+    PRESETS,
     Features,
     Model,
     assign,
@@ -32,10 +32,12 @@ from tests.reference.networks import (
 from tests.reference.regions import (
     Bound,
     ModelError,
+    Reference,
     TooLarge,
     allowed_answers,
     reachable_count_discrete,
     reachable_discrete,
+    reachable_valuations,
     reference_check,
 )
 
@@ -692,13 +694,9 @@ def test_suprema_of_clocks() -> None:
 
 
 def _with_caps(model: Network, query: Query, finer: Callable[[Any], None]) -> object:
-    steps = regions._Steps(model)
-    finer(steps.expressions.caps)
-    while True:
-        try:
-            return regions._decide(steps, query, regions.LIMIT)
-        except regions._Beyond:
-            continue
+    reference = Reference(model)
+    finer(reference.caps)
+    return reference.outcome(query)
 
 
 @given(models(Features(faults=True, processes=2, locations=3, edges=2)), st.integers(1, 3))
@@ -718,7 +716,7 @@ def test_a_finer_equivalence_changes_nothing(model: Model, extra: int) -> None:
 
     for query in queries:
         try:
-            expected = regions._outcome(tiny, query, regions.LIMIT)
+            expected = Reference(tiny).outcome(query)
             assert _with_caps(tiny, query, higher) == expected
             assert _with_caps(tiny, query, differences) == expected
         except (ModelError, TooLarge):
@@ -747,6 +745,24 @@ def test_written_networks_are_well_formed(model: Model) -> None:
         len(one.edges) for one in tiny.processes
     ]
     assert [one.findtext("formula") for one in root.iter("query")] == [q.text for q in queries]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@given(data=st.data())
+def test_every_random_network_can_be_decided(preset: str, data: st.DataObject) -> None:
+    model = data.draw(models(PRESETS[preset]))
+    reference = Reference(model.network, limit=2_000)
+    try:
+        # The initial state is there, or this would fail.
+        assert reachable_discrete(model.network, limit=2_000)
+        valuations = reachable_valuations(model.network, limit=2_000)
+        assert all(min(clocks, default=0) >= 0 for _, _, clocks in valuations)
+        for query in model.queries:
+            answer = reference.check(query)
+            assert answer in reference.allowed(query) or answer == "error"
+            assert PRESETS[preset].faults or answer != "error"
+    except TooLarge:
+        pass
 
 
 def test_text() -> None:

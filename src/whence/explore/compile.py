@@ -21,7 +21,7 @@ from whence.explore.goals import Alternative
 from whence.explore.kernels import tables as t
 from whence.explore.ranges import RangeMap, variable_ranges
 from whence.expr.bytecode import Assembler, Memory
-from whence.expr.tree import Symbol
+from whence.expr.tree import Expr, Symbol
 from whence.expr.types import ChannelType
 from whence.model.layout import Layout, layout_of
 from whence.model.network import Edge, Network
@@ -74,6 +74,7 @@ class Compiled:
         self.frames_at = self.selects_at + selects
         self.assembler = Assembler(
             Memory(
+                processes=processes,
                 variables={s: processes + a for s, a in self.layout.address.items()},
                 constants=constants,
                 clock_of=[0] * processes + list(self.layout.clock_of),
@@ -204,12 +205,14 @@ class Compiled:
         merge_bounds: bool = False,
         extra_bounds: Sequence[tuple[int, int]] = (),
         watch: Sequence[Atom] = (),
+        within: Expr | None = None,
     ) -> SearchTables:
         """The tables for one search for `goals`.
 
         `cover` None chooses the coarsest sound comparison; `merge_bounds` makes the abstraction
         preserve everything that bisimilar states agree on (L = U), `extra_bounds` are (clock,
         constant) that must stay exact, `watch` more constraints that the caller will decide.
+        States that violate `within`, a formula without clocks, are left out.
         """
         clocks = len(self.layout.clocks) + int(time_clock)
         deadlock = any(goal.deadlock for goal in goals)
@@ -271,6 +274,7 @@ class Compiled:
         settings[t.SET_TIME_CLOCK] = time_number
         settings[t.SET_DROP_COVERED] = drop_covered
         settings[t.SET_STOP] = stop
+        settings[t.SET_FILTER] = self.assembler.guard(within)
         return SearchTables(
             t.Tables(
                 code=np.array(self.assembler.code, np.int32),

@@ -86,10 +86,12 @@ def _assignments(
 
 def _assigned(expr: Assignment | Step | None, ranges: RangeMap) -> Interval | None:
     """The values that an assignment can store; None where only the declaration tells."""
-    if isinstance(expr, Assignment) and expr.op == "=" and expr.target.type is not None:
-        if cells(expr.target.type) == 1:
-            return ranges.interval(expr.value).meet(range_of_type(expr.target.type))
-    return None
+    if not isinstance(expr, Assignment) or expr.op != "=":
+        return None
+    type_ = expr.target.type
+    if type_ is None or cells(type_) != 1:
+        return None
+    return ranges.interval(expr.value).meet(range_of_type(type_))
 
 
 def variable_ranges(network: Network) -> RangeMap:

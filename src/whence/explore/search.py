@@ -155,7 +155,7 @@ class Search:
                         return self._outcome("states", began)
                 status = advance(self.search_tables.tables, self.store, self.work, room)
                 now = time.perf_counter()
-                if status not in (t.PAUSED,) and not self._grow(status):
+                if status not in (t.PAUSED,) and not self.make_room(status):
                     return self._outcome(self._reason(status), began)
                 # Slices of about a twentieth of a second: smooth to watch, cheap to make.
                 if status == t.PAUSED and now - before < 0.05:
@@ -215,7 +215,7 @@ class Search:
         nodes, rows = int(counts[t.COUNT_NODES]), int(counts[t.COUNT_ROWS])
         n = self.search_tables.clocks
         per_node = 4 * t.NODE_COLUMNS + (4 * n * n if self._timed else 0)
-        return (
+        return int(
             nodes * per_node
             + rows * (4 * self.compiled.width + 4)
             + self.store.slots.nbytes
@@ -223,7 +223,7 @@ class Search:
             + int(counts[t.COUNT_EDGES]) * 12
         )
 
-    def _grow(self, status: int) -> bool:
+    def make_room(self, status: int) -> bool:
         """Makes the room that `status` asks for; False if it asks for none."""
         store, work = self.store, self.work
         match status:

@@ -55,6 +55,7 @@ from whence.expr.tree import (
 from whence.expr.types import (
     ArrayType,
     BoolType,
+    ChannelType,
     ClockType,
     ConstraintType,
     IntType,
@@ -128,6 +129,7 @@ class Op(IntEnum):
     REJECT_UNLESS = 53  # value ->
     SET_LOCAL_ZERO = 54  # offset count
     YIELD = 55  # value -> ; the program's result
+    CHECK_TOP = 56  # depth lo hi: the range of a value on the stack
 
 
 class Relation(IntEnum):
@@ -178,6 +180,7 @@ class Memory:
     but `clock_of` and `channel_of`, indexed by address, say which clock or channel it is.
     """
 
+    processes: int
     variables: Mapping[Symbol, int]
     constants: Mapping[Symbol, int]
     clock_of: Sequence[int]
@@ -519,6 +522,7 @@ class Assembler:
                 self._emit(Op.EQ_CONST, process, location)
             case InLocation(process_expr, location, _):
                 self._value(process_expr)
+                self._emit(Op.INDEX, 0, self._memory.processes, 1, at=expr.origin)
                 self._emit(Op.LOAD_AT)
                 self._emit(Op.CONST, location)
                 self._emit(Op.EQ)
@@ -632,10 +636,32 @@ class Assembler:
                 self._value(argument)
                 if isinstance(parameter.symbol.type, BoolType):
                     self._emit(Op.TRUTH)
+                if _is_aggregate(parameter.symbol.type):
+                    self._check_cells(_typed(argument), parameter.symbol.type, argument.origin)
         at = self._emit(Op.CALL, 0, 0, at=expr.origin)
         self._calls.append((at, expr.symbol))
         self._frame.size_wanted.append(at + 1)
         self._pushes += cells(expr.symbol.type)
+        self._check_references(function, expr)
+
+    def _check_references(self, function: Function, call: Call) -> None:
+        """What was written through a reference must be in the range of what it refers to, which
+        may be narrower than that of the parameter."""
+        for parameter, argument in zip(function.parameters, call.arguments, strict=True):
+            type_ = _typed(argument)
+            if not parameter.reference or isinstance(type_, ClockType | ChannelType):
+                continue
+            pairs = zip(named_cells("", parameter.symbol.type), named_cells("", type_), strict=True)
+            for position, (have, need) in enumerate(pairs):
+                least, most = _range_of(have.type)
+                lo, hi = _range_of(need.type)
+                if least < lo or most > hi:
+                    self._place(argument)
+                    self._emit(Op.CONST, position)
+                    self._emit(Op.ADD)
+                    self._emit(Op.LOAD_AT)
+                    self._emit(Op.CHECK_TOP, 1, lo, hi, at=call.origin)
+                    self._emit(Op.POP)
 
     # ------------------------------------------------------------------------------- effects
 
@@ -662,16 +688,18 @@ class Assembler:
         type_ = _typed(target)
         if isinstance(type_, ClockType):
             assert isinstance(expr, Assignment)
-            self._clock(target)
             self._value(expr.value)
-            self._emit(Op.RESET, at=expr.origin)
             if keep:
-                self._emit(Op.CONST, 0)
+                self._emit(Op.DUP)
+            self._clock(target)
+            self._emit(Op.SWAP)
+            self._emit(Op.RESET, at=expr.origin)
             return
         if _is_aggregate(type_):
             assert isinstance(expr, Assignment)
             self._place(target)
             self._value(expr.value)
+            self._check_cells(_typed(expr.value), type_, expr.origin)
             self._emit(Op.STORE_CELLS, cells(type_))
             if keep:
                 self._load(target)
@@ -695,6 +723,11 @@ class Assembler:
             return
         # The address is computed once, before the value, as its parts may have effects.
         self._place(target)
+        if keep and isinstance(expr, Step) and not expr.prefix:
+            self._emit(Op.DUP)
+            self._emit(Op.LOAD_AT)
+            self._emit(Op.SWAP)
+            keep = False  # what was there before is on the stack already
 
         def old() -> None:
             self._emit(Op.DUP)
@@ -702,9 +735,16 @@ class Assembler:
 
         self._new_value(expr, old)
         self._emit(Op.STORE_AT_KEEP if keep else Op.STORE_AT, lo, hi, at=expr.origin)
-        if keep and isinstance(expr, Step) and not expr.prefix:
-            self._emit(Op.CONST, 1)
-            self._emit(Op.SUB if expr.op == "++" else Op.ADD)
+
+    def _check_cells(self, given: Type, wanted: Type, at: Origin) -> None:
+        """Checks the ranges of the cells on the stack, where a given one may be outside."""
+        count = cells(wanted)
+        pairs = zip(named_cells("", given), named_cells("", wanted), strict=True)
+        for position, (have, need) in enumerate(pairs):
+            least, most = _range_of(have.type)
+            lo, hi = _range_of(need.type)
+            if least < lo or most > hi:
+                self._emit(Op.CHECK_TOP, count - position, lo, hi, at=at)
 
     def _new_value(self, expr: Assignment | Step, old: Callable[[], None]) -> None:
         """Pushes what is to be stored."""
@@ -794,6 +834,8 @@ class Assembler:
                     self._value(value)
                     if isinstance(function.symbol.type, BoolType):
                         self._emit(Op.TRUTH)
+                    else:
+                        self._check_cells(_typed(value), function.symbol.type, statement.origin)
                 self._emit(Op.RETURN)
 
     def _for(self, statement: For, function: Function) -> None:

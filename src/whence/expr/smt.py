@@ -256,6 +256,9 @@ class _Snapshot:
     result: tuple[Term, ...]
 
 
+#: Below all addresses.
+_NOWHERE: Final = -(2**62)
+
 _COMPARISONS: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 
@@ -291,6 +294,8 @@ class _Run:
         self._active: list[Symbol] = []
         #: Constants and local variables live at negative addresses, counted down.
         self._next = -1
+        #: Cells below this address belong to the function being executed.
+        self._outside = _NOWHERE
         self._constant_at: dict[Symbol, int] = {}
         self.memory: dict[int, Term] = dict(state.data)
         self.clocks: dict[int, Term] = dict(state.clocks)
@@ -406,9 +411,17 @@ class _Run:
 
     def _merge(self, condition: Term, other: _Snapshot) -> None:
         """Make the current state that of `other` where `condition` holds."""
-        for now, there in ((self.memory, other.memory), (self.clocks, other.clocks)):
-            for address, term in there.items():
-                now[address] = self._if(condition, term, now[address])
+        # On a branch that has returned, the function's own variables do not matter any more.
+        # Not mixing them in keeps counters of loops known.
+        there_only, here_only = self._z3.is_false(self._live), self._z3.is_false(other.live)
+        for address, term in other.memory.items():
+            local = address < self._outside
+            if local and here_only:
+                continue
+            now = term if local and there_only else self.memory[address]
+            self.memory[address] = self._if(condition, term, now)
+        for clock, term in other.clocks.items():
+            self.clocks[clock] = self._if(condition, term, self.clocks[clock])
         self._live = self._if(condition, other.live, self._live)
         pairs = zip(other.result, self._result, strict=True)
         self._result = tuple(self._if(condition, there, here) for there, here in pairs)
@@ -846,6 +859,7 @@ class _Run:
         if expr.symbol in self._active:
             raise _unsupported(f"the recursive function `{expr.symbol.name}`", expr.origin)
         function = self._functions[expr.symbol]
+        outside = self._next
         frame: dict[Symbol, _Place] = {}
         for parameter, argument in zip(function.parameters, expr.arguments, strict=True):
             type_ = parameter.symbol.type
@@ -858,14 +872,14 @@ class _Run:
                 frame[parameter.symbol] = self.fresh(type_, values)
 
         result_type = expr.symbol.type
-        caller = self.frame, self._live, self._result
-        self.frame, self._live = frame, self._true
+        caller = self.frame, self._live, self._result, self._outside
+        self.frame, self._live, self._outside = frame, self._true, outside
         self._result = (self._int(0),) * cells(result_type)
         self._active.append(expr.symbol)
         self._execute((function.body,))
         self._active.pop()
         result, live = self._result, self._live
-        self.frame, self._live, self._result = caller
+        self.frame, self._live, self._result, self._outside = caller
         if isinstance(result_type, VoidType):
             return ()
         self._require(self._not(live))
@@ -889,7 +903,10 @@ class _Run:
             self._live = self._true
             rest()
 
-        self._either(live, alive, lambda: None)
+        def dead() -> None:
+            self._live = self._false
+
+        self._either(live, alive, dead)
 
     def _statement(self, statement: Statement) -> None:
         match statement:

@@ -51,7 +51,7 @@ from whence.explore.kernels.tables import (
 )
 from whence.zones import dbm
 from whence.zones.bounds import EMPTY, OK
-from whence.zones.jit import inlined, internal
+from whence.zones.jit import inlined, internal, kernel
 
 __all__ = [
     "apply_parts",
@@ -59,6 +59,7 @@ __all__ = [
     "enabling_zone",
     "enumerate_candidates",
     "may_delay",
+    "run_program",
     "state_invariants",
 ]
 
@@ -70,7 +71,7 @@ NO_ROOM = 99
 
 
 @inlined
-def _run(tables: Any, work: Any, program: int) -> int:
+def run_program(tables: Any, work: Any, program: int) -> int:
     return vm.run(
         tables.code,
         program,
@@ -101,7 +102,7 @@ def _channel_of(tables: Any, work: Any, edge: int) -> int:
     channel = tables.edges[edge, EDGE_CHANNEL]
     if channel >= 0:
         return int(channel)
-    status = _run(tables, work, tables.edges[edge, EDGE_CHANNEL_PC])
+    status = run_program(tables, work, tables.edges[edge, EDGE_CHANNEL_PC])
     return int(work.out[vm.RESULT]) if status > 0 else status
 
 
@@ -129,7 +130,7 @@ def _active_edges(tables: Any, work: Any, committed: bool) -> tuple[int, int, in
             start = work.out[vm.CONSTRAINTS]
             _select(tables, work, edge)
             if edges[edge, EDGE_GUARD] >= 0:
-                status = _run(tables, work, edges[edge, EDGE_GUARD])
+                status = run_program(tables, work, edges[edge, EDGE_GUARD])
                 if status < 0:
                     return 0, touched, status
                 if status == 0:
@@ -283,7 +284,7 @@ def _broadcast(
             return candidates, parts, OK
 
 
-@internal
+@kernel
 def enumerate_candidates(tables: Any, work: Any) -> tuple[int, int]:
     """Fills `work.candidates` for the state in memory: (how many, status).
 
@@ -389,7 +390,7 @@ def apply_parts(tables: Any, work: Any, candidate: int) -> int:
         edge = work.parts[part, PART_EDGE]
         if edge >= 0 and edges[edge, EDGE_UPDATE] >= 0:
             _select(tables, work, edge)
-            status = _run(tables, work, edges[edge, EDGE_UPDATE])
+            status = run_program(tables, work, edges[edge, EDGE_UPDATE])
             if status < 0:
                 return status
     for part in range(begin, end):
@@ -408,7 +409,7 @@ def state_invariants(tables: Any, work: Any) -> int:
         location = tables.location_base[process] + work.memory[process]
         program = tables.locations[location, LOCATION_INVARIANT]
         if program >= 0:
-            status = _run(tables, work, program)
+            status = run_program(tables, work, program)
             if status <= 0:
                 return status
     return 1
@@ -449,7 +450,7 @@ def _no_urgent_pair(tables: Any, work: Any) -> int:
                 continue
             _select(tables, work, edge)
             if edges[edge, EDGE_GUARD] >= 0:
-                status = _run(tables, work, edges[edge, EDGE_GUARD])
+                status = run_program(tables, work, edges[edge, EDGE_GUARD])
                 work.out[vm.CONSTRAINTS] = kept
                 if status < 0:
                     return status

@@ -20,6 +20,7 @@ from whence.explore.kernels.expand import (
     guard_zone,
     load_row,
     may_delay,
+    run_program,
     state_invariants,
 )
 from whence.explore.kernels.tables import (
@@ -54,6 +55,7 @@ from whence.explore.kernels.tables import (
     GROW_PIECES,
     GROW_ROWS,
     NO_NODE,
+    NODE_MARK,
     NODE_NEXT,
     NODE_ORDINAL,
     NODE_PARENT,
@@ -68,7 +70,7 @@ from whence.explore.kernels.tables import (
     SET_COVER,
     SET_DIAGONALS,
     SET_DROP_COVERED,
-    SET_FRAMES,
+    SET_FILTER,
     SET_GOAL_DEADLOCK,
     SET_KEEP_EDGES,
     SET_ORDER,
@@ -269,17 +271,7 @@ def _goal_zone(tables: Any, work: Any, goal: int, zone: Any, result: Any) -> int
     begin = work.out[vm.CONSTRAINTS]
     if 2 * begin >= work.constraints.shape[0]:
         return -NO_ROOM
-    status = vm.run(
-        tables.code,
-        tables.goals[goal, GOAL_PROGRAM],
-        work.memory,
-        tables.settings[SET_FRAMES],
-        work.stack,
-        work.calls,
-        work.constraints,
-        work.resets,
-        work.out,
-    )
+    status = run_program(tables, work, tables.goals[goal, GOAL_PROGRAM])
     if status <= 0:
         return status
     status = constrain_all(work, begin, work.out[vm.CONSTRAINTS], result)
@@ -310,6 +302,7 @@ def _note_found(store: Any, tables: Any, work: Any, node: int) -> bool:
             counts[COUNT_BEST] = key
             counts[COUNT_FOUND] = node
         return False
+    store.nodes[node, NODE_MARK] = 1
     if tables.settings[SET_STOP] or counts[COUNT_FOUND] < 0:
         counts[COUNT_FOUND] = node
     return bool(tables.settings[SET_STOP])
@@ -363,6 +356,7 @@ def _insert(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone:
     nodes[node, NODE_ORDINAL] = ordinal
     nodes[node, NODE_NEXT] = store.head[row]
     nodes[node, NODE_STATUS] = WAITING
+    nodes[node, NODE_MARK] = 0
     if n > 1:
         dbm.copy_into(zone, zones[node])
     store.head[row] = node
@@ -440,6 +434,8 @@ def _enter(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone: 
         return GROW_CONSTRAINTS
     status = state_invariants(tables, work)
     end = work.out[vm.CONSTRAINTS]
+    if status > 0 and tables.settings[SET_FILTER] >= 0:
+        status = run_program(tables, work, tables.settings[SET_FILTER])
     if status > 0:
         status = constrain_all(work, kept, end, zone)
         if status == OK and tables.settings[SET_CLOCKS] > 1:

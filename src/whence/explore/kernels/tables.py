@@ -63,7 +63,8 @@ SET_GOAL_DEADLOCK = 12  # some goal asks for deadlock
 SET_TIME_CLOCK = 13  # the clock that is never reset, or 0
 SET_DROP_COVERED = 14  # forget waiting states that a later one covers
 SET_STOP = 15  # stop at the first state that satisfies a goal
-SET_SIZE = 16
+SET_FILTER = 16  # program: states in which it rejects are left out; or -1
+SET_SIZE = 17
 
 COVER_EQUAL = 0  # same zone
 COVER_INCLUSION = 1  # zone included
@@ -79,7 +80,8 @@ NODE_PARENT = 1
 NODE_ORDINAL = 2  # which of the parent's candidate transitions led here
 NODE_NEXT = 3  # next node with the same row, or -1
 NODE_STATUS = 4
-NODE_COLUMNS = 5
+NODE_MARK = 5  # 1 where a goal holds (for searches that go on then)
+NODE_COLUMNS = 6
 
 NO_NODE = -2
 

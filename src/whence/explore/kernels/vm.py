@@ -88,6 +88,7 @@ _EQ_CONST = int(Op.EQ_CONST)
 _REJECT_UNLESS = int(Op.REJECT_UNLESS)
 _SET_LOCAL_ZERO = int(Op.SET_LOCAL_ZERO)
 _YIELD = int(Op.YIELD)
+_CHECK_TOP = int(Op.CHECK_TOP)
 
 _REL_LT = int(Relation.LT)
 _REL_LE = int(Relation.LE)
@@ -401,6 +402,12 @@ def run(
             sp -= 1
             out[RESULT] = stack[sp]
             pc += 1
+        elif op == _CHECK_TOP:
+            value = stack[sp - code[pc + 1]]
+            if value < code[pc + 2] or value > code[pc + 3]:
+                out[FAULT_PC] = pc
+                return -_OUT_OF_RANGE
+            pc += 4
         elif op == _REJECT:
             return 0
         else:  # FAULT

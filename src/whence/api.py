@@ -1,0 +1,569 @@
+"""The whole of whence from Python: read a model, ask it, replay and keep what it answers.
+
+The commands are made of this module, and can do nothing that it cannot.  Importing it is cheap;
+the search is loaded when something is searched for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, overload
+
+from whence.formats.uppaal.document import Document, QueryText
+from whence.model.layout import Layout, layout_of
+from whence.model.network import Network, Query
+from whence.model.trace import QueryResult, TimedTrace
+from whence.source import (
+    Diagnostic,
+    InputError,
+    Origin,
+    SourceText,
+    UnsupportedError,
+    UsageError,
+    WhenceError,
+)
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from whence.explore.check import Checker, Options
+    from whence.explore.replay import Replay
+    from whence.explore.search import Budget, Progress
+
+__all__ = [
+    "Limits",
+    "Model",
+    "Recorded",
+    "Settings",
+    "load",
+    "load_text",
+    "parse_budget",
+    "read_document",
+    "read_document_text",
+    "read_query_file",
+    "version",
+]
+
+AnyPath = str | PathLike[str]
+Json = dict[str, Any]
+
+#: Endings of files in UPPAAL's textual format; all others are read as XML.
+TEXTUAL = (".xta", ".ta")
+
+
+def version() -> str:
+    """The version of whence, as results carry it."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("whence")
+    except metadata.PackageNotFoundError:  # run from its sources, without being installed
+        return "0"
+
+
+# ------------------------------------------------------------------------------------- budgets
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a search gives up; None is "never". Each query has the whole of it."""
+
+    states: int | None = None
+    seconds: float | None = None
+    megabytes: int | None = None
+
+
+_UNITS: dict[str, tuple[Literal["states", "seconds", "megabytes"], float]] = {
+    **dict.fromkeys(("state", "states"), ("states", 1.0)),
+    **dict.fromkeys(("ms",), ("seconds", 0.001)),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), ("seconds", 1.0)),
+    **dict.fromkeys(("m", "min", "minute", "minutes"), ("seconds", 60.0)),
+    **dict.fromkeys(("h", "hour", "hours"), ("seconds", 3600.0)),
+    **dict.fromkeys(("mb", "mib"), ("megabytes", 1.0)),
+    **dict.fromkeys(("gb", "gib"), ("megabytes", 1024.0)),
+}
+_LIMIT = re.compile(r"([0-9][0-9_]{0,30}(?:\.[0-9]{1,20})?)\s*([a-z]+)")
+
+
+def parse_budget(text: str) -> Limits:
+    """What `60s`, `2GB` or `1000000 states` allow, also several of them separated by commas."""
+
+    def wrong(message: str) -> UsageError:
+        return UsageError(
+            Diagnostic(
+                f"the budget {text!r}: {message}",
+                hint="write for example 60s, 2GB, 1000000 states, or several: 5min, 2GB",
+            )
+        )
+
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        match = _LIMIT.fullmatch(part.strip().lower())
+        if match is None:
+            raise wrong(f"{part.strip()!r} is no number with a unit")
+        if match[2] not in _UNITS:
+            raise wrong(f"unknown unit {match[2]!r}")
+        what, factor = _UNITS[match[2]]
+        if what in found:
+            raise wrong(f"it limits {what} twice")
+        amount = float(match[1]) * factor
+        if what == "seconds":
+            found[what] = amount
+        elif what == "megabytes":
+            found[what] = math.ceil(amount)
+        elif not amount.is_integer():
+            raise wrong("there are no parts of states")
+        else:
+            found[what] = int(match[1])
+        if not found[what]:
+            raise wrong("nothing can be done with 0")
+    return Limits(
+        states=cast("int | None", found.get("states")),
+        seconds=found.get("seconds"),
+        megabytes=cast("int | None", found.get("megabytes")),
+    )
+
+
+class Settings(TypedDict, total=False):
+    """How a query is checked.
+
+    - `trace`: none, any (`some`, the default), one with the fewest transitions, or one that is
+      there first.
+    - `realization`: of all delays along the trace, the `earliest` ones (the default), the
+      `latest`, or those half way between.
+    - `order`: of the search, `breadth` first (the default) or `depth` first.
+    - `budget`: when to give up, such as `"60s, 2GB"`.
+    - `verify`: replay the trace on the model, on a road of its own.
+    - `progress`: is called now and then with how far the search has come.
+    """
+
+    trace: Literal["none", "some", "shortest", "fastest"]
+    realization: Literal["earliest", "latest", "middle"]
+    order: Literal["breadth", "depth"]
+    budget: str | Limits | Budget | None
+    verify: bool
+    progress: Callable[[Progress], None] | None
+
+
+def _options(settings: Settings) -> Options:
+    from whence.explore.check import Options
+    from whence.explore.search import Budget
+
+    unknown = settings.keys() - Settings.__annotations__.keys()
+    if unknown:
+        raise UsageError(f"there is no setting `{min(unknown)}`")
+    budget = settings.get("budget")
+    if isinstance(budget, str):
+        budget = parse_budget(budget)
+    if isinstance(budget, Limits):
+        budget = Budget(budget.states, budget.seconds, budget.megabytes)
+    return Options(
+        trace=settings.get("trace", "some"),
+        realization=settings.get("realization", "earliest"),
+        order=settings.get("order", "breadth"),
+        budget=budget or Budget(),
+    )
+
+
+# -------------------------------------------------------------------------------------- models
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A trace from a file. `query` is the query that it answers, as text; "" if not known.
+
+    `number` counts the queries of its file from 1; 0 if the file is a single trace.
+    """
+
+    trace: TimedTrace
+    query: str = ""
+    number: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Model:
+    """A model that was read and understood.
+
+    - `document`: the file as it was written.
+    - `network`: what it means, all names resolved and all templates instantiated.
+    - `queries`: the properties in the file that were understood.
+    - `refused`: the others, each with what is wrong with it.
+    """
+
+    document: Document
+    network: Network = field(init=False)
+    queries: tuple[Query, ...] = field(init=False)
+    refused: tuple[tuple[QueryText, InputError], ...] = field(init=False)
+    _asked: tuple[tuple[QueryText, Query | InputError], ...] = field(init=False, repr=False)
+    _elaborated: Any = field(init=False, repr=False)
+    _layout: Layout | None = field(default=None, init=False, repr=False)
+    _checker: Checker | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        from whence.formats.uppaal.elaborate import elaborate
+        from whence.formats.uppaal.elaborate_queries import queries
+
+        self._elaborated = elaborate(self.document)
+        self.network = self._elaborated.network
+        self._asked = queries(self._elaborated)
+        self.queries = tuple(query for _, query in self._asked if isinstance(query, Query))
+        self.refused = tuple(
+            (text, error) for text, error in self._asked if isinstance(error, InputError)
+        )
+
+    @property
+    def file(self) -> str:
+        """The name of the file that the model was read from."""
+        return self.document.file
+
+    @property
+    def layout(self) -> Layout:
+        """Where each variable has its place, and the names of the clocks."""
+        if self._layout is None:
+            self._layout = layout_of(self.network)
+        return self._layout
+
+    @property
+    def asked(self) -> tuple[tuple[QueryText, Query | InputError], ...]:
+        """All queries of the file in their order, each with what it means or what is wrong."""
+        return self._asked
+
+    # --------------------------------------------------------------------------------- checking
+
+    def query(self, query: str | QueryText | SourceText) -> Query:
+        """The property that a text means. Raises InputError if it is none of this model."""
+        from whence.formats.uppaal.elaborate_queries import check_query
+
+        return check_query(self._elaborated, query)
+
+    @overload
+    def check(self, query: str | Query, **settings: Unpack[Settings]) -> QueryResult: ...
+
+    @overload
+    def check(self, query: None = None, **settings: Unpack[Settings]) -> list[QueryResult]: ...
+
+    def check(
+        self, query: str | Query | None = None, **settings: Unpack[Settings]
+    ) -> QueryResult | list[QueryResult]:
+        """The verdict on a query; without one, the verdicts on all queries of the file."""
+        if query is None:
+            return self.check_all(**settings)
+        if isinstance(query, str):
+            query = self.query(query)
+        options = _options(settings)
+        if self._checker is None:
+            from whence.explore.check import Checker
+
+            self._checker = Checker(self.network)
+        result = self._checker.check(query, options, settings.get("progress"))
+        if settings.get("verify") and result.trace is not None:
+            replayed = self.confirm(query, result.trace)
+            if not replayed.ok:
+                # Not the user's fault: search and replay disagree on the same model.
+                raise AssertionError(
+                    f"the trace found for {query.text!r} does not replay: "
+                    f"step {replayed.step}: {replayed.reason}"
+                )
+        return result
+
+    def check_all(self, **settings: Unpack[Settings]) -> list[QueryResult]:
+        """The verdicts on all queries of the file.
+
+        Raises InputError if one of them was refused: nothing is left out silently. To leave it
+        out, go through `queries` yourself.
+        """
+        if self.refused:
+            raise InputError(
+                diagnostic for _, error in self.refused for diagnostic in error.diagnostics
+            )
+        return [self.check(query, **settings) for query in self.queries]
+
+    # ----------------------------------------------------------------------------------- traces
+
+    def replay(self, trace: TimedTrace) -> Replay:
+        """Execute a trace step by step with exact numbers: is it a run of this model?"""
+        from whence.explore.replay import replay
+
+        return replay(self.network, trace)
+
+    def confirm(self, query: Query, trace: TimedTrace) -> Replay:
+        """Like `replay`, but also: does the run show what it was found for?
+
+        At the end of a run for `E<> p`, p must hold; at the end of one against `A[] p`, it must
+        not. For queries about whole runs, the end that the trace announces (a loop, say) is
+        checked, but not what holds on the way.
+        """
+        from whence.explore.concrete import Interpreter
+
+        replayed = self.replay(trace)
+        reaches = query.kind in ("E<>", "A[]") and trace.end == "goal"
+        if not replayed.ok or not reaches or query.predicate is None:
+            return replayed
+        holds = Interpreter(self.network).holds(replayed.states[-1], query.predicate)
+        if holds is (query.kind == "E<>"):
+            return replayed
+        says = "does not hold" if query.kind == "E<>" else "holds, which is no violation,"
+        return replace(
+            replayed,
+            ok=False,
+            step=len(trace.states) - 1,
+            reason=f"the state formula of `{query.text}` {says} at the end",
+            origin=query.origin,
+        )
+
+    def traces(self, path: AnyPath) -> list[Recorded]:
+        """The traces in a file: JSON that whence wrote, or a symbolic trace of UPPAAL in XML.
+
+        A symbolic trace tells no delays; the earliest possible ones are found for it. Of a
+        `check/1` document, the traces of all queries are read that have one.
+        """
+        from whence.formats.uppaal.xml import read_bytes
+
+        file = str(path)
+        data = read_bytes(path)
+        if _looks_like_xml(data):
+            from whence.formats.uppaal.traces import match, read_trace
+
+            trace = match(read_trace(data, file), self.network, self.layout)
+            return [Recorded(self._with_delays(trace, file))]
+        return self._traces_of_json(_parse_json(_text(data, file), file), file)
+
+    def _traces_of_json(self, obj: object, file: str) -> list[Recorded]:
+        from whence.explore.trace_json import trace_from_json
+
+        if not isinstance(obj, dict) or "queries" not in obj:
+            trace = trace_from_json(obj, self.network, file)
+            query = obj.get("query", "") if isinstance(obj, dict) else ""
+            return [Recorded(trace, query if isinstance(query, str) else "")]
+        schema = obj.get("schema", "check/1")
+        if schema != "check/1":
+            raise UnsupportedError(
+                Diagnostic(
+                    f"results with the schema {schema!r} cannot be replayed",
+                    Origin(file),
+                    "expected check/1, as `whence check --format json` writes it",
+                )
+            )
+        queries = obj["queries"]
+        if not isinstance(queries, list) or not all(isinstance(item, dict) for item in queries):
+            raise InputError(Diagnostic("`queries` is no list of objects", Origin(file)))
+        found = []
+        for number, item in enumerate(queries, 1):
+            if item.get("trace") is None:
+                continue
+            text = item.get("query", "")
+            try:
+                trace = trace_from_json(item["trace"], self.network, file)
+            except InputError as error:
+                raise InputError(
+                    replace(diagnostic, element=f"query {number}, {diagnostic.element}")
+                    for diagnostic in error.diagnostics
+                ) from None
+            found.append(Recorded(trace, text if isinstance(text, str) else "", number))
+        return found
+
+    def _with_delays(self, trace: TimedTrace, file: str) -> TimedTrace:
+        """A symbolic trace with the earliest delays that lead along it into its last zone."""
+        from whence.explore.check import Checker
+        from whence.explore.symbolic import Moment, all_constraints
+        from whence.explore.traces import Path as Walked
+        from whence.zones.zone import Zone
+
+        if self._checker is None:
+            self._checker = Checker(self.network)
+        interpreter = self._checker.interpreter
+        last = trace.states[-1].zone
+        goal = all_constraints(Zone(last)) if last else ()
+
+        initial = interpreter.initial()
+        # Depth first: priorities may cut a zone to several pieces, each a way of its own.
+        waiting: list[tuple[Moment, ...]] = [(initial,)] if initial is not None else []
+        while waiting:
+            moments = waiting.pop()
+            taken, here = len(moments) - 1, moments[-1]
+            if taken == len(trace.transitions):
+                walked = Walked(moments, trace.transitions)
+                found = walked.trace(interpreter, goal, "earliest", trace.end, trace.loop_to)
+                if found is not None:
+                    return replace(trace, delays=found.delays)
+                continue
+            for candidate in interpreter.candidates(here.locations, here.values):
+                if candidate.transition == trace.transitions[taken]:
+                    waiting.extend(
+                        (*moments, after) for after in reversed(interpreter.step(here, candidate))
+                    )
+        raise InputError(
+            Diagnostic(
+                "no delays make a run of this model out of this symbolic trace",
+                Origin(file),
+                "was it made with this version of the model?",
+            )
+        )
+
+    # ---------------------------------------------------------------------------------- results
+
+    def to_json(self, results: Sequence[QueryResult]) -> Json:
+        """What `whence check --format json` prints (docs/json.md), for `json.dumps`."""
+        from whence.report.json import check_document
+
+        return check_document(self.file, self.network, self.layout, results, version())
+
+    def report(self, results: Sequence[QueryResult]) -> str:
+        """A page of HTML that shows these results; it needs no other file."""
+        from whence.report.html import check_report
+
+        return check_report(self.network, self.layout, results, self.file, version())
+
+    def save_report(self, results: Sequence[QueryResult], path: AnyPath) -> None:
+        """Write the page that `report` makes."""
+        from whence.files import write_atomically
+
+        write_atomically(str(path), self.report(results))
+
+    def save_trace(self, trace: TimedTrace, path: AnyPath, query: str = "") -> None:
+        """Write a trace: as UPPAAL's symbolic trace if `path` ends in `.xml`, otherwise as JSON."""
+        from whence.explore.trace_json import trace_to_json
+        from whence.files import write_atomically
+        from whence.formats.uppaal.traces import write_trace
+
+        if str(path).lower().endswith(".xml"):
+            text = write_trace(trace, self.network, self.layout)
+        else:
+            head = {"whence": version(), "schema": "trace/1", "file": self.file, "query": query}
+            text = to_text(head | trace_to_json(trace, self.network))
+        write_atomically(str(path), text)
+
+
+def to_text(obj: Json) -> str:
+    """JSON as it is printed. Only ASCII, so that no terminal and no pipe can spoil it."""
+    return json.dumps(obj, indent=2, ensure_ascii=True) + "\n"
+
+
+# ------------------------------------------------------------------------------------- reading
+
+
+def load(path: AnyPath, queries: AnyPath | None = None) -> Model:
+    """The model in a file: UPPAAL's XML, or its textual format (`.xta`, `.ta`).
+
+    If the model asks nothing itself, a file of the same name that ends in `.q` is read for its
+    queries. `queries` names another one, which then replaces those of the model.
+
+    Raises InputError with everything that is wrong with the model.
+    """
+    return Model(read_document(path, queries))
+
+
+def load_text(text: str | bytes, name: str = "model.xml", queries: AnyPath | None = None) -> Model:
+    """The model in a text. `name` is what messages call it; its ending tells the format."""
+    return Model(read_document_text(text, name, queries))
+
+
+def read_document(path: AnyPath, queries: AnyPath | None = None) -> Document:
+    """A model's file as it is written, with the queries that belong to it; see `load`."""
+    from whence.formats.uppaal.queries import says_nothing
+    from whence.formats.uppaal.xml import read_bytes
+
+    document = _document(read_bytes(str(path)), str(path))
+    if queries is None and all(says_nothing(query.formula) for query in document.queries):
+        beside = Path(path).with_suffix(".q")
+        queries = beside if beside.is_file() else None
+    if queries is None:
+        return document
+    # The raw text is that of a file without these queries: nobody may take it for the whole.
+    return replace(document, queries=read_query_file(queries), raw=None)
+
+
+def read_document_text(
+    text: str | bytes, name: str = "model.xml", queries: AnyPath | None = None
+) -> Document:
+    """A model's text as it is written; see `load_text`."""
+    document = _document(text, name)
+    if queries is None:
+        return document
+    return replace(document, queries=read_query_file(queries), raw=None)
+
+
+def read_query_file(path: AnyPath) -> tuple[QueryText, ...]:
+    """The queries in a file of UPPAAL's (`.q`)."""
+    from whence.formats.uppaal.queries import read_queries
+    from whence.formats.uppaal.xml import read_bytes
+
+    return read_queries(SourceText(_text(read_bytes(str(path)), str(path)), str(path)))
+
+
+def _document(data: bytes | str, name: str) -> Document:
+    if name.lower().endswith(TEXTUAL):
+        from whence.formats.uppaal.xta import read_xta
+
+        text = data if isinstance(data, str) else _text(data, name)
+        return read_xta(SourceText(text, name))
+    from whence.formats.uppaal.xml import read_xml
+
+    return read_xml(data, name)
+
+
+def _text(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        raise InputError(
+            Diagnostic(
+                f"byte 0x{data[error.start]:02x} is not UTF-8 text",
+                Origin(file, line, column, line, column + 1),
+                "save the file as UTF-8",
+            )
+        ) from None
+
+
+def _looks_like_xml(data: bytes) -> bool:
+    """XML starts with `<`, in whatever encoding; no JSON does."""
+    start = data[:64].lstrip(b"\xef\xbb\xbf\xfe\xff\0 \t\r\n")
+    return start.startswith(b"<")
+
+
+def _parse_json(text: str, file: str) -> object:
+    try:
+        return json.loads(text, parse_float=_number)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            Diagnostic(
+                f"this is not JSON: {error.msg}",
+                Origin(file, error.lineno, error.colno),
+                "expected a trace: JSON that `whence check` wrote, or XML that UPPAAL wrote",
+            )
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(Diagnostic(f"this is not JSON: {error}", Origin(file))) from None
+
+
+def _number(text: str) -> Fraction | float:
+    # Seconds may have exponents. Delays may not: as floats they will be refused, not rounded.
+    return float(text) if "e" in text.lower() or len(text) > 1000 else Fraction(text)
+
+
+def raise_all(errors: Sequence[WhenceError]) -> None:
+    """Raise several errors as one, if there are any."""
+    if errors:
+        raise InputError(diagnostic for error in errors for diagnostic in error.diagnostics)
+
+
+def fields(diagnostic: Diagnostic) -> Mapping[str, object]:
+    """What is wrong, as JSON documents say it."""
+    return {
+        "message": diagnostic.message,
+        "file": diagnostic.origin.file,
+        "line": diagnostic.origin.line,
+        "column": diagnostic.origin.column,
+        "element": diagnostic.element,
+        "hint": diagnostic.hint,
+    }

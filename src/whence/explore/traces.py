@@ -1,0 +1,177 @@
+"""From a node of a search to a timed diagnostic trace (Koelbl, section 8.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from whence.explore.goals import Alternative
+from whence.explore.realize import Realization, realize, system_of
+from whence.explore.search import Outcome, Search
+from whence.explore.symbolic import Constraint, Moment, SymbolicInterpreter, all_constraints
+from whence.model.trace import TimedTrace, TraceEnd, Transition
+from whence.zones.federation import Federation
+from whence.zones.zone import Zone
+
+__all__ = [
+    "Path",
+    "best_trace",
+    "goal_constraints",
+    "ordinals_of",
+    "trace_of_fault",
+    "trace_of_goal",
+    "walk",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """States and the transitions between them; `ordinals` are as in the search."""
+
+    moments: tuple[Moment, ...]
+    transitions: tuple[Transition, ...]
+
+    def trace(
+        self,
+        interpreter: SymbolicInterpreter,
+        goal: Sequence[Constraint],
+        realization: Realization,
+        end: TraceEnd = "goal",
+        loop_to: int | None = None,
+    ) -> TimedTrace | None:
+        """The trace along this path that ends where `goal` holds; None if no run does."""
+        delays = realize(self.moments, goal, realization)
+        if delays is None:
+            return None
+        names = interpreter.compiled.layout.clocks
+        return TimedTrace(
+            states=tuple(moment.state(names) for moment in self.moments if not moment.pause),
+            transitions=self.transitions,
+            delays=delays,
+            end=end,
+            loop_to=loop_to,
+        )
+
+
+def walk(interpreter: SymbolicInterpreter, ordinals: Sequence[int]) -> Iterator[Path]:
+    """The paths that take the transitions with these ordinals: one, but for priorities, which
+    may leave several pieces of a zone to go on from."""
+    initial = interpreter.initial()
+    if initial is None:
+        return
+    waiting: list[Path] = [Path((initial,), ())]
+    while waiting:
+        path = waiting.pop()
+        taken = len(path.transitions)
+        if taken == len(ordinals):
+            yield path
+            continue
+        moment = path.moments[-1]
+        candidates = interpreter.candidates(moment.locations, moment.values)
+        candidate = candidates[ordinals[taken]]
+        for successor in reversed(interpreter.step(moment, candidate)):
+            waiting.append(
+                Path((*path.moments, successor), (*path.transitions, candidate.transition))
+            )
+
+
+def goal_constraints(
+    interpreter: SymbolicInterpreter, goals: Sequence[Alternative], moment: Moment
+) -> Iterator[tuple[Constraint, ...]]:
+    """What clocks must satisfy at the end, for each alternative that the data allows."""
+    store = interpreter.store(moment.locations, moment.values)
+    for goal in goals:
+        constraints: tuple[Constraint, ...] | None = ()
+        if goal.condition is not None:
+            constraints = interpreter.constraints(goal.condition, store)
+        if constraints is None:
+            continue
+        if not goal.deadlock:
+            yield constraints
+            continue
+        stuck = interpreter.deadlocked(moment)
+        if goal.deadlock == 2:
+            stuck = Federation(interpreter.clocks, [moment.zone.matrix]) - stuck
+        for matrix in stuck.matrices:
+            yield constraints + all_constraints(Zone(matrix))
+
+
+def trace_of_goal(
+    interpreter: SymbolicInterpreter,
+    search: Search,
+    node: int,
+    goals: Sequence[Alternative],
+    realization: Realization,
+) -> TimedTrace:
+    """The trace to a node in which one of the goals holds; the shortest in time of those that
+    end in different alternatives."""
+
+    def goals_at(moment: Moment) -> Iterator[tuple[Constraint, ...]]:
+        return goal_constraints(interpreter, goals, moment)
+
+    trace = best_trace(interpreter, ordinals_of(search, node), goals_at, realization)
+    assert trace is not None, "the search found a goal that its path does not reach"
+    return trace
+
+
+def ordinals_of(search: Search, node: int) -> list[int]:
+    return [ordinal for _, ordinal in search.path_to(node)][1:]
+
+
+def best_trace(
+    interpreter: SymbolicInterpreter,
+    ordinals: Sequence[int],
+    goals_at: Callable[[Moment], Iterator[tuple[Constraint, ...]]],
+    realization: Realization,
+    end: TraceEnd = "goal",
+    loop_to: int | None = None,
+) -> TimedTrace | None:
+    """Of all ways along the transitions to an end, the one that is there first."""
+    best: tuple[Path, tuple[Constraint, ...]] | None = None
+    least = None
+    for path in walk(interpreter, ordinals):
+        for goal in goals_at(path.moments[-1]):
+            times = system_of(path.moments, goal).solve("earliest")
+            if times is not None and (least is None or times[-1] < least):
+                best, least = (path, goal), times[-1]
+    if best is None:
+        return None
+    path, goal = best
+    return path.trace(interpreter, goal, realization, end, loop_to)
+
+
+def trace_of_fault(
+    interpreter: SymbolicInterpreter, search: Search, outcome: Outcome, realization: Realization
+) -> TimedTrace | None:
+    """The trace to where the model goes wrong: its last transition is the one that fails, or, if
+    evaluating the last state does, all of them succeed."""
+    message = outcome.fault.text
+    if outcome.fault_node < 0:
+        return None
+    ordinals = ordinals_of(search, outcome.fault_node)
+    failing: Transition | None = None
+
+    def enabled(moment: Moment) -> Iterator[tuple[Constraint, ...]]:
+        if outcome.fault_ordinal < 0:
+            yield ()
+            return
+        candidate = interpreter.candidates(moment.locations, moment.values)[outcome.fault_ordinal]
+        yield candidate.constraints
+
+    trace = best_trace(interpreter, ordinals, enabled, realization, "error")
+    if trace is None:
+        return None
+    if outcome.fault_ordinal >= 0:
+        last = trace.states[-1]
+        failing = interpreter.candidates(last.locations, last.values)[
+            outcome.fault_ordinal
+        ].transition
+    transitions = trace.transitions + ((failing,) if failing is not None else ())
+    place = str(outcome.fault_origin)
+    return TimedTrace(
+        states=trace.states,
+        transitions=transitions,
+        delays=trace.delays,
+        end="error",
+        message=f"{place}: {message}" if place else message,
+    )

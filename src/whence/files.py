@@ -1,0 +1,86 @@
+"""Output files that are there whole, or not at all.
+
+A text is written to a temporary file in the folder of the real one, which then takes its place in
+one step.  Whatever goes wrong in between, a file that was there before stays as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from whence.source import Diagnostic, InputError, Origin
+
+__all__ = ["check_writable", "write_atomically"]
+
+
+def check_writable(path: Path | str) -> None:
+    """Raises InputError if `path` plainly cannot be written: to be asked before long work."""
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise _error(path, "this is a directory", "name a file in it instead")
+        folder = target.parent
+        if not folder.is_dir():
+            raise _error(path, f"there is no folder {folder}", "create it first")
+        if not _is_special(target) and not os.access(folder, os.W_OK | os.X_OK):
+            raise _error(path, "the file cannot be written: permission denied")
+    except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
+        raise _error(path, f"the file cannot be written: {_reason(error)}") from None
+
+
+def write_atomically(path: Path | str, text: str) -> None:
+    """Write `text` as UTF-8. Raises InputError if that is not possible; then nothing changed."""
+    target = Path(path)
+    # Names of files may hold what is no text; it must not keep a result from being written.
+    data = text.encode("utf-8", "replace")
+    try:
+        if _is_special(target):
+            # A device or a pipe (`-o /dev/stdout`) has no content to be kept.
+            target.write_bytes(data)
+            return
+        # The file that a link leads to is meant, not the link.
+        target = target.resolve()
+        _replace(target, data)
+    except (OSError, ValueError) as error:
+        raise _error(path, f"the file cannot be written: {_reason(error)}") from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        # A temporary file is private; the one to be written has the usual permissions.
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _mode(target: Path) -> int:
+    try:
+        return target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        # The mask can only be read by setting it.
+        mask = os.umask(0o077)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def _error(path: Path | str, message: str, hint: str = "") -> InputError:
+    return InputError(Diagnostic(message, Origin(str(path)), hint))
