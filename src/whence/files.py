@@ -20,6 +20,8 @@ def check_writable(path: Path | str) -> None:
     """Raises InputError if `path` plainly cannot be written: to be asked before long work."""
     target = Path(path)
     try:
+        if "\0" in str(path):
+            raise ValueError("embedded null byte")
         if target.is_dir():
             raise _error(path, "this is a directory", "name a file in it instead")
         folder = target.parent
@@ -27,7 +29,7 @@ def check_writable(path: Path | str) -> None:
             raise _error(path, f"there is no folder {folder}", "create it first")
         if not _is_special(target) and not os.access(folder, os.W_OK | os.X_OK):
             raise _error(path, "the file cannot be written: permission denied")
-    except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
+    except (OSError, ValueError) as error:
         raise _error(path, f"the file cannot be written: {_reason(error)}") from None
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from whence.cli.common import Format, FormatOption, ModelArgument, complain, read_model, terminal
+from whence.cli.errors import rendered
 from whence.cli.status import ExitStatus
 from whence.cli.watch import noticing_interruption, watching
-from whence.source import Diagnostic, SourceText, UsageError, WhenceError
+from whence.source import Diagnostic, Origin, SourceText, UsageError, WhenceError
 
 if TYPE_CHECKING:
     from whence.api import Model, Settings
@@ -55,9 +56,7 @@ def check(
     ] = None,
     queries: Annotated[
         str | None,
-        typer.Option(
-            "--queries", metavar="FILE", help="Ask what stands in this .q file instead."
-        ),
+        typer.Option("--queries", metavar="FILE", help="Ask what stands in this .q file instead."),
     ] = None,
     output_format: FormatOption = "text",
     report: Annotated[
@@ -125,8 +124,8 @@ def check(
             failed.append(error)
     notes = session.save_traces(save_trace, failed) if save_trace is not None else []
     session.show(output_format, quiet)
-    for error in (*session.errors, *failed):
-        complain(error.render())
+    for wrong in (*session.errors, *failed):
+        complain(rendered(wrong))
     for note in notes:
         complain(note)
     raise typer.Exit(ExitStatus.BAD_INPUT if failed else session.status())
@@ -147,8 +146,8 @@ def _asked(
         asked.extend((text.formula.text.strip(), query) for text, query in model.asked)
     if not asked:
         hint = "give one with --query 'A[] not deadlock', or a file of them with --queries"
-        where = file if file is not None else model.file
-        raise UsageError(Diagnostic(f"{where} asks nothing: it has no queries", hint=hint))
+        where = Origin(file if file is not None else model.file)
+        raise UsageError(Diagnostic("there is nothing to check: no queries", where, hint))
     return asked
 
 
@@ -257,15 +256,12 @@ class _Session:
                 console.print(trace_table(result.trace, self.model.network, self.model.layout))
         if self.verify and traces:
             console.print()
-            one = len(traces) == 1
-            console.print(
-                f"verified: {'the trace replays' if one else f'all {len(traces)} traces replay'} "
-                "on the model, step by step"
-            )
+            what = "the trace replays" if len(traces) == 1 else f"{len(traces)} traces replay"
+            console.print(f"verified: {what} on the model, step by step")
         if self._open:
             console.print()
             console.print(
-                f"partial: {self._open} of {len(self.results)} queries have no verdict",
+                f"partial: no verdict on {self._open} of {len(self.results)} queries",
                 style="bold yellow",
             )
 

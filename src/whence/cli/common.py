@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from whence.cli.errors import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -61,4 +63,4 @@ def terminal() -> Console:
 def complain(text: str) -> None:
     """A message on standard error, behind all that standard output has so far."""
     sys.stdout.flush()
-    print(text, file=sys.stderr)
+    print(printable(text), file=sys.stderr)

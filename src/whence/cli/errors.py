@@ -1,6 +1,7 @@
 """What went wrong becomes a message on standard error and an exit status, never a traceback."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -12,6 +13,10 @@ from typer.core import TyperGroup
 
 from whence.cli.status import ExitStatus
 from whence.source import WhenceError
+
+#: More errors than these are only counted.
+_MANY = 40
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class ReportingGroup(TyperGroup):
@@ -36,7 +41,7 @@ def reported() -> Iterator[None]:
     except BrokenPipeError as error:
         raise typer.Exit(ExitStatus.BROKEN_PIPE) from error
     except WhenceError as error:
-        raise _fail(error.render(), ExitStatus.BAD_INPUT) from error
+        raise _fail(rendered(error), ExitStatus.BAD_INPUT) from error
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
         message = f"{where}error: {error.strerror or error}"
@@ -55,8 +60,22 @@ def reported() -> Iterator[None]:
 
 
 def _fail(message: str, status: ExitStatus) -> typer.Exit:
-    print(message, file=sys.stderr)
+    print(printable(message), file=sys.stderr)
     return typer.Exit(status)
+
+
+def rendered(error: WhenceError) -> str:
+    """What is wrong, as it is told: a file that is no model at all has an error a character."""
+    shown = error.diagnostics[:_MANY]
+    lines = [diagnostic.render() for diagnostic in shown]
+    if len(shown) < len(error.diagnostics):
+        lines.append(f"… and {len(error.diagnostics) - len(shown)} more")
+    return "\n".join(lines)
+
+
+def printable(text: str) -> str:
+    """`text` without what would command a terminal: names of files and models may hold it."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 @contextmanager

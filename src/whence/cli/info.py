@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from whence.cli.common import FormatOption, ModelArgument, complain, read_document, terminal
+from whence.cli.errors import printable, rendered
 from whence.cli.status import ExitStatus
 from whence.source import InputError, UnsupportedError, WhenceError
 
@@ -30,6 +31,7 @@ Exit status:
 
 #: More names than these are only counted.
 _MANY = 12
+_INDENT = len("templates") + 2
 
 
 def register(app: typer.Typer) -> None:
@@ -54,7 +56,7 @@ def info(model: ModelArgument, output_format: FormatOption = "text") -> None:
     else:
         _print_text(document, read, inventory, queries, wrong)
     if wrong is not None:
-        complain(wrong.render())
+        complain(rendered(wrong))
         raise typer.Exit(ExitStatus.BAD_INPUT)
 
 
@@ -100,15 +102,16 @@ def _print_text(
     queries: Sequence[dict[str, Any]],
     wrong: InputError | None,
 ) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    console = terminal()
 
     def row(heading: str, lines: Sequence[str]) -> None:
-        table.add_row(Text(heading, style="bold"), Text("\n".join(lines) or "none"))
+        """Lines stay whole, however narrow the terminal: they are to be searched and copied."""
+        for number, line in enumerate(lines or ("none",)):
+            text = Text(f"{'' if number else heading:<{_INDENT}}", style="bold")
+            text.append(printable(line), style="not bold")
+            console.print(text, soft_wrap=True)
 
     row("model", [document.file])
     row("templates", [_template(facts, model is not None) for facts in inventory.templates])
@@ -133,7 +136,6 @@ def _print_text(
         count = len(wrong.diagnostics)
         things = "one thing is" if count == 1 else f"{count} things are"
         row("verdict", [f"cannot be checked: {things} {what}"])
-    terminal().print(table)
 
 
 def _template(facts: TemplateFacts, resolved: bool) -> str:

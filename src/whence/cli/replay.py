@@ -87,7 +87,7 @@ def _query(model: Model, text: str) -> Query | None:
 def _verdict(replayed: Replay) -> str:
     if not replayed.ok:
         place = f"{replayed.origin}: " if str(replayed.origin) else ""
-        return f"step {replayed.step} fails: {place}{replayed.reason}"
+        return f"fails after step {replayed.step}: {place}{replayed.reason}"
     if replayed.fault is not None:
         return f"the trace is a run of the model, and ends in the error: {replayed.fault}"
     return "the trace is a run of the model"
@@ -109,7 +109,7 @@ def _print_text(model: Model, recorded: Sequence[Recorded], replays: Sequence[Re
         _print_steps(model, item, replayed, console)
         console.print()
         style = "bold green" if replayed.ok else "bold red"
-        console.print(Text(_verdict(replayed), style=style))
+        console.print(Text(_verdict(replayed), style=style), soft_wrap=True)
 
 
 def _print_steps(model: Model, item: Recorded, replayed: Replay, console: Console) -> None:

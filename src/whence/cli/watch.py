@@ -60,8 +60,10 @@ class Watch:
         return None if self._show is None else self._update
 
     def _update(self, progress: Progress) -> None:
-        states = f"{progress.states:,} states, {progress.waiting:,} waiting"
-        self._say(f"{states}, {progress.seconds:.0f} s".replace(",", " ").replace("  ", ", "))
+        states, waiting = (
+            f"{count:,}".replace(",", " ") for count in (progress.states, progress.waiting)
+        )
+        self._say(f"{states} states, {waiting} waiting, {progress.seconds:.0f} s")
 
     def _say(self, text: str) -> None:
         if self._show is not None:

@@ -9,6 +9,7 @@ is, or until a path shows that there is no bound.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,8 @@ from whence.explore.bounds import clocks_named
 from whence.explore.goals import Alternative, alternatives
 from whence.explore.kernels import tables as t
 from whence.explore.search import Outcome, Search
-from whence.explore.symbolic import constrained
-from whence.explore.traces import ordinals_of, walk
+from whence.explore.symbolic import Moment, constrained
+from whence.explore.traces import goal_constraints, ordinals_of, walk
 from whence.expr.evaluate import evaluate
 from whence.expr.printer import print_expression
 from whence.expr.tree import Expr
@@ -163,18 +164,19 @@ def _where(
     goals: tuple[Alternative, ...],
     matrix: object,
 ) -> Iterator[Zone]:
+    """The parts of a node's clock values (or of others in the same state) that satisfy the
+    condition."""
+    interpreter = checker.interpreter
     processes = len(checker.network.processes)
     row = search.row_of(node).tolist()
-    store = checker.interpreter.store(row[:processes], row[processes:])
-    for goal in goals:
-        if goal.condition is None:
-            yield Zone(np.array(matrix, np.int32))
-            continue
-        constraints = checker.interpreter.constraints(goal.condition, store)
-        if constraints is not None:
-            zone = constrained(Zone(np.array(matrix, np.int32)), constraints)
-            if not zone.is_empty:
-                yield zone
+    zone = Zone(np.array(matrix, np.int32))
+    moment = Moment(tuple(row[:processes]), tuple(row[processes:]), zone, (), False)
+    if any(goal.deadlock for goal in goals):
+        moment = replace(moment, still=not interpreter.may_delay(moment.locations, moment.values))
+    for constraints in goal_constraints(interpreter, goals, moment):
+        part = constrained(zone, constraints)
+        if not part.is_empty:
+            yield part
 
 
 def _is_open(

@@ -307,11 +307,17 @@ class SymbolicInterpreter:
         return [Zone(matrix) for matrix in rest.matrices]
 
     def enabling_zone(self, moment: Moment, candidate: Candidate) -> Zone:
-        """The clock values of a moment for which a candidate can be taken."""
+        """The clock values of a moment for which a candidate can be taken, or goes wrong when it
+        is: a step into an error of the model is a step."""
         zone = constrained(moment.zone, candidate.constraints)
         if zone.is_empty:
             return zone
-        locations, values, resets = self.fire(moment.locations, moment.values, candidate.transition)
+        try:
+            locations, values, resets = self.fire(
+                moment.locations, moment.values, candidate.transition
+            )
+        except EvaluationError:
+            return zone
         invariant = self.invariant(locations, values)
         if invariant is None:
             return Zone.empty(self.clocks)

@@ -23,7 +23,14 @@ __all__ = ["check_report"]
 
 #: A step with more constraints folds them away.
 _MANY = 6
+#: From the worst to the best.
 _VERDICTS: tuple[Verdict, ...] = ("violated", "error", "unknown", "satisfied")
+_ADJECTIVES: dict[Verdict, str] = {
+    "violated": "violated",
+    "error": "stopped by an error",
+    "unknown": "undecided",
+    "satisfied": "satisfied",
+}
 
 
 def check_report(
@@ -96,22 +103,23 @@ def _worst(results: Sequence[QueryResult]) -> Verdict:
 def _summary(results: Sequence[QueryResult]) -> str:
     if not results:
         return "No queries"
-    worst = _worst(results)
-    count = sum(result.verdict == worst for result in results)
-    if count == len(results):
-        whole = "The query is" if count == 1 else "Both queries are" if count == 2 else ""
-        return f"{whole or f'All {count} queries are'} {_adjective(worst)}"
-    is_are = "is" if count == 1 else "are"
-    return f"{count} of {len(results)} queries {is_are} {_adjective(worst)}"
-
-
-def _adjective(verdict: Verdict) -> str:
-    return {"unknown": "undecided", "error": "stopped by an error"}.get(verdict, verdict)
+    total = len(results)
+    parts: list[str] = []
+    for verdict in _VERDICTS:
+        count = sum(result.verdict == verdict for result in results)
+        if count == total:
+            those = "The query is" if total == 1 else f"All {total} queries are"
+            return f"{those} {_ADJECTIVES[verdict]}"
+        # Of what is as it should be, nobody has to be told first.
+        if count and verdict != "satisfied":
+            of = "" if parts else f" of {total} queries"
+            parts.append(f"{count}{of} {'is' if count == 1 else 'are'} {_ADJECTIVES[verdict]}")
+    return ", ".join(parts)
 
 
 def _headline(network: Network, results: Sequence[QueryResult], file: str) -> str:
     counts = [
-        counted(len(network.processes), "process").replace("processs", "processes"),
+        counted(len(network.processes), "process", "processes"),
         counted(sum(len(process.locations) for process in network.processes), "location"),
     ]
     return _tag(
@@ -228,8 +236,7 @@ def _controls(last: int) -> str:
 def _step_table(story: Story) -> str:
     heads = [_tag("th", text, class_="n") for text in ("Step", "Delay before", "Time")]
     heads += [
-        _tag("th", text)
-        for text in ("Action", "Processes", "Changes", "Clocks, delay included")
+        _tag("th", text) for text in ("Action", "Processes", "Changes", "Clocks, delay included")
     ]
     rows = "\n".join(_step_row(story, step) for step in story.steps)
     after = f" after another {story.rest}" if story.rest else ""
@@ -300,9 +307,8 @@ def _moving_automata(story: Story, network: Network) -> list[str]:
         of = process.template if process.template != process.name else ""
         if arguments:
             of = f"{of or process.template}({arguments})"
-        caption = _tag("h4", escaped(process.name))
-        if of:
-            caption = _tag("h4", escaped(process.name), _tag("span", f" {escaped(of)}", class_="quiet"))
+        told = _tag("span", f" {escaped(of)}", class_="quiet") if of else ""
+        caption = _tag("h4", escaped(process.name), told)
         figures.append(_figure(caption, automaton_diagram(process, highlight, at)))
     if figures:
         figures.insert(

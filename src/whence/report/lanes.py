@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from whence.report.measure import elide, fit, text_width
 from whence.report.story import Step, Story, one_line
@@ -88,9 +89,7 @@ def plan_lanes(story: Story, ranges: Sequence[str]) -> Lanes:
     for box in (box for of_step in boxes for box in of_step):
         half[box.process] = max(half[box.process], _width(box.lines, False) / 2 + 10)
 
-    gaps = [
-        half[here] + half[there] + 14 for here, there in zip(shown, shown[1:], strict=False)
-    ]
+    gaps = [half[here] + half[there] + 14 for here, there in pairwise(shown)]
     right_of_last = half[shown[-1]] if shown else 0.0
     # The shortest spans first: what they widen, the longer ones need not.
     for start, end, needed in sorted(_spans(story.steps, labels, column), key=_span_length):

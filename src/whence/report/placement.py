@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from whence.model.network import Drawing, Edge, Location, Process
 from whence.report.geometry import (
@@ -99,9 +100,7 @@ class _Placer:
             tuple(tuple(labels.values()) for labels in written),
         )
 
-    def _given(
-        self, texts: Mapping[str, tuple[str, ...]], drawing: Drawing
-    ) -> dict[str, Written]:
+    def _given(self, texts: Mapping[str, tuple[str, ...]], drawing: Drawing) -> dict[str, Written]:
         """The labels that have a place in the file."""
         given: dict[str, Written] = {}
         if self.drawn:
@@ -152,10 +151,10 @@ class _Placer:
             width, height = _size(lines)
             below = y + 2 if kind == "invariant" else y - height - 1
             candidates = [
-                (x + RADIUS + 5, below),
+                (x + RADIUS + 9, below),
                 (x - width / 2, y + RADIUS + 4),
                 (x - width / 2, y - RADIUS - 4 - height),
-                (x - RADIUS - 5 - width, below),
+                (x - RADIUS - 9 - width, below),
             ]
             labels[kind] = self._best(kind, lines, candidates, routes)
 
@@ -254,7 +253,7 @@ def _avoiding(
         if all(
             distance_to_line(other, a, b) > RADIUS + 6
             for other in others
-            for a, b in zip(route, route[1:], strict=False)
+            for a, b in pairwise(route)
         ):
             return route
     return (start, end) if offsets[0] == 0 else (start, bulge(start, end, offsets[0]), end)

@@ -88,9 +88,7 @@ _TRACE: Final = _object(
         "network": _text("The name of the model."),
         "steps": _list("The states of the run and what leads to them.", {"$ref": "#/$defs/step"}),
         "delays": _list("How long the run waits in each state.", {"$ref": "#/$defs/time"}),
-        "end": _one_of(
-            "Why the trace ends.", "goal", "lasso", "deadlock", "divergence", "error"
-        ),
+        "end": _one_of("Why the trace ends.", "goal", "lasso", "deadlock", "divergence", "error"),
         "loop_to": {
             "description": "The step that the last state repeats, if `end` is `lasso`.",
             "type": ["integer", "null"],

@@ -16,7 +16,7 @@ from whence.model.trace import TimedTrace
 from whence.report.lanes import EDGE, SIZE, Lanes, plan_lanes
 from whence.report.measure import LINE, elide, fit, text_width
 from whence.report.story import Step, Story, one_line, tell
-from whence.report.svg import Box, Canvas
+from whence.report.svg import Anchor, Box, Canvas
 
 __all__ = ["Band", "Diagram", "draw_sequence", "sequence_diagram"]
 
@@ -87,9 +87,7 @@ def draw_sequence(
         head.document(
             Box(0, 0, drawer.width, head_height), "The processes", class_="whence sequence"
         ),
-        body.document(
-            Box(0, 0, drawer.width, body_height), drawer.label, class_="whence sequence"
-        ),
+        body.document(Box(0, 0, drawer.width, body_height), drawer.label, class_="whence sequence"),
     )
 
 
@@ -125,14 +123,14 @@ class _Drawer:
         height = max((len(lane.header) for lane in lanes.lanes), default=1) * SIZE * LINE + 12
         bottom = EDGE + height
         canvas.rect(Box(0, 0, self.width, bottom), class_="ground")
-        for text, x, anchor in (
+        columns: tuple[tuple[str, float, Anchor], ...] = (
             ("step", lanes.number_x, "middle"),
             ("time", lanes.time_x, "end"),
             ("delay", lanes.delay_x, "start"),
-        ):
+        )
+        for text, x, anchor in columns:
             top = EDGE + height - _SMALL * LINE - 5
-            assert anchor in ("middle", "end", "start")
-            canvas.text([text], x, top, _SMALL, anchor, class_="faint")  # type: ignore[arg-type]
+            canvas.text([text], x, top, _SMALL, anchor, class_="faint")
         for lane in lanes.lanes:
             canvas.open("g")
             if lane.is_short:
@@ -161,7 +159,9 @@ class _Drawer:
 
         # Below everything else, so that marking a step hides nothing of it.
         for step, row_top in zip(self.story.steps, row_tops, strict=True):
-            following = row_tops[step.number + 1] if step.number + 1 < len(row_tops) else end
+            # The last one reaches below the time that is written at the end.
+            rest = row_tops[step.number + 1 :]
+            following = rest[0] if rest else end + SIZE
             area = Box(0, row_top, self.width, following)
             canvas.rect(area, class_="hit", data_step=step.number)
         for lane in self.lanes.lanes:
@@ -247,7 +247,13 @@ class _Drawer:
         canvas.close("g")
 
     def _short(
-        self, canvas: Canvas, lines: Sequence[str], x: float, top: float, anchor: str, class_: str
+        self,
+        canvas: Canvas,
+        lines: Sequence[str],
+        x: float,
+        top: float,
+        anchor: Anchor,
+        class_: str,
     ) -> None:
         """Lines of the gutter, elided to its room, with the whole text to be had."""
         room = self.lanes.label_room if anchor == "start" else self.lanes.time_room
@@ -255,7 +261,7 @@ class _Drawer:
         canvas.open("g", class_=class_ or None)
         if shown != list(lines):
             canvas.title("\n".join(lines))
-        canvas.text(shown, x, top, SIZE, "end" if anchor == "end" else "start")
+        canvas.text(shown, x, top, SIZE, anchor)
         canvas.close("g")
 
     # ------------------------------------------------------------------------------- actions
@@ -281,20 +287,21 @@ class _Drawer:
         lanes = self.lanes
         label = lanes.labels[step.number]
         ends = sorted({lanes.of_process[move.process].x for move in step.moves[1:]} - {x})
+        # The text first: its halo hides the lifelines that it crosses, but not the arrow.
+        above = y - SIZE * LINE - 1
         if not ends:
             # Nobody listens to this broadcast.
+            canvas.text([label.text], x + 9, above, SIZE)
             stub = x + 14 + label.width
             canvas.line([(x, y), (stub, y)])
             canvas.circle(stub + 4, y, 3.5, class_="lost")
-            canvas.text([label.text], x + 9, y - SIZE * LINE - 1, SIZE)
         else:
+            nearest = lanes.of_process[label.towards].x
+            canvas.text([label.text], (x + nearest) / 2, above, SIZE, "middle")
             canvas.line([(min(x, ends[0]), y), (max(x, ends[-1]), y)])
             for end in ends:
                 back = -9 if end > x else 9
                 canvas.polygon([(end, y), (end + back, y - 4), (end + back, y + 4)], class_="tip")
-            nearest = lanes.of_process[label.towards].x
-            middle = (x + nearest) / 2
-            canvas.text([label.text], middle, y - SIZE * LINE - 1, SIZE, "middle")
         canvas.circle(x, y, 2.5, class_="dot")
         if step.failed:
             cross = 5
@@ -339,7 +346,9 @@ class _Drawer:
         canvas.rect(Box(lanes.left, y, self.right, y + height), rx=4)
         middle = (lanes.left + self.right) / 2
         canvas.text(self.end_lines, middle, y + 4, SIZE, "middle", bold=True)
-        canvas.text([str(self.story.duration)], lanes.time_x, y - SIZE * 0.65, SIZE, "end")
+        if self._has_delay(len(self.story.steps) - 1):
+            time = [str(self.story.duration)]
+            self._short(canvas, time, lanes.time_x, y - SIZE * 0.65, "end", "time")
         canvas.close("g")
         loop = self.trace.loop_to
         if loop is not None and 0 <= loop < len(self.story.steps):

@@ -205,8 +205,7 @@ def _value(address: int, values: tuple[int, ...], layout: Layout) -> str:
 
 def _hurry(network: Network, locations: tuple[int, ...]) -> str:
     kinds = Counter(
-        process.locations[at].kind
-        for process, at in zip(network.processes, locations, strict=True)
+        process.locations[at].kind for process, at in zip(network.processes, locations, strict=True)
     )
     return "committed" if kinds["committed"] else "urgent" if kinds["urgent"] else ""
 
@@ -233,8 +232,8 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-def counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}".replace(",", " ")
+def counted(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def seconds(value: float) -> str:

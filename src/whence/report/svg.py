@@ -11,9 +11,22 @@ from typing import Literal
 
 from whence.report.measure import LINE, text_width
 
-__all__ = ["Box", "Canvas", "asset", "attributes", "clean", "element", "escaped", "number"]
+__all__ = [
+    "Anchor",
+    "Attribute",
+    "Box",
+    "Canvas",
+    "asset",
+    "attributes",
+    "clean",
+    "element",
+    "escaped",
+    "number",
+]
 
 Attribute = str | int | float | None
+#: Which end of a text is at the place that is given for it.
+Anchor = Literal["start", "middle", "end"]
 
 #: What XML cannot contain, and characters that turn the direction of the text around them: a name
 #: must not be able to reorder what stands next to it.
@@ -159,7 +172,7 @@ class Canvas:
         x: float,
         top: float,
         size: float,
-        anchor: Literal["start", "middle", "end"] = "start",
+        anchor: Anchor = "start",
         bold: bool = False,
         **values: Attribute,
     ) -> Box:

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -38,8 +40,8 @@ _MANY = 8
 def verdict_table(results: Sequence[QueryResult], network: Network) -> RenderableType:
     """One row a query: what was asked, what is the answer, what did it take."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("query", ratio=1, overflow="fold")
-    table.add_column("verdict", overflow="fold")
+    table.add_column("query", ratio=1, overflow="fold", min_width=12)
+    table.add_column("verdict", overflow="fold", min_width=9)
     for heading in ("states", "transitions", "seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
@@ -84,8 +86,9 @@ class _TraceTable:
             assert step is not None
             moves = self._moves(step)
             changes = _lines(self._changes(step), "cyan")
-            zone = _lines([", ".join(_constraints(before, step))], "dim")
-            cells = [moves, changes, zone] if wide else [_joined(moves, changes, zone)]
+            zone = _Filled(_constraints(before, step))
+            told = [text for text in (moves, changes) if text.plain]
+            cells: list[RenderableType] = [moves, changes, zone] if wide else [Group(*told, zone)]
             table.add_row(
                 Text(str(step.number)),
                 Text("" if step.delay is None else str(step.delay)),
@@ -147,5 +150,22 @@ def _lines(lines: Iterable[str], style: str) -> Text:
     return Text("\n".join(one_line(line) for line in lines), style=style)
 
 
-def _joined(*texts: Text) -> Text:
-    return Text("\n").join(text for text in texts if text.plain)
+class _Filled:
+    """Constraints, as many in a line as fit: none is broken unless it is longer than a line."""
+
+    def __init__(self, items: Sequence[str]) -> None:
+        self.items = [f"{item}," for item in items[:-1]] + list(items[-1:])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        line = ""
+        for item in self.items:
+            if line and cell_len(line) + 1 + cell_len(item) > options.max_width:
+                yield Text(line, style="dim", overflow="fold")
+                line = ""
+            line = f"{line} {item}" if line else item
+        if line:
+            yield Text(line, style="dim", overflow="fold")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        longest = max(map(cell_len, self.items), default=0)
+        return Measurement(longest, cell_len(" ".join(self.items))).with_maximum(options.max_width)

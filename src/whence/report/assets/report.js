@@ -61,7 +61,10 @@
       this.paint(step);
       for (const element of this.steps[step]) {
         const frame = element.closest(".scroll");
-        if (frame !== null) reveal(frame, element);
+        if (frame === null) continue;
+        reveal(frame, element);
+        const action = element.querySelector(".dot");
+        if (action !== null) aside(frame, action);
       }
       // The receivers first, so that the sender is in view in any case.
       for (const name of this.rows[step].dataset.edges.split(" ").reverse()) {
@@ -92,6 +95,16 @@
     const covered = frame.querySelector(".pinned")?.getBoundingClientRect().height ?? 0;
     if (inner.top < outer.top + covered) frame.scrollTop -= outer.top + covered - inner.top;
     else if (inner.bottom > outer.bottom) frame.scrollTop += inner.bottom - outer.bottom;
+  }
+
+  function aside(frame, element) {
+    const inner = element.getBoundingClientRect();
+    const outer = frame.getBoundingClientRect();
+    const margin = 60;
+    if (inner.left < outer.left + margin) frame.scrollLeft -= outer.left + margin - inner.left;
+    else if (inner.right > outer.right - margin) {
+      frame.scrollLeft += inner.right - outer.right + margin;
+    }
   }
 
   let active = null;
