@@ -290,6 +290,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(
         ("60s", Limits(seconds=60)),
         ("1.5 min", Limits(seconds=90)),
         ("2GB", Limits(megabytes=2048)),
+        ("512 MB", Limits(megabytes=512)),
         ("1_000_000 states", Limits(states=1_000_000)),
         ("250ms, 1 GiB ,1 state", Limits(states=1, seconds=0.25, megabytes=1024)),
     ],
