@@ -362,7 +362,7 @@ class Model:
                 continue
             text = item.get("query", "")
             try:
-                trace = trace_from_json(_plain(item["trace"]), self.network, file)
+                trace = trace_from_json(item["trace"], self.network, file)
             except InputError as error:
                 raise InputError(
                     replace(diagnostic, element=f"query {number}, {diagnostic.element}")
@@ -546,18 +546,6 @@ def _parse_json(text: str, file: str) -> object:
         ) from None
     except (ValueError, RecursionError) as error:
         raise InputError(Diagnostic(f"this is not JSON: {error}", Origin(file))) from None
-
-
-def _plain(trace: object) -> object:
-    """A trace of a `check/1` document without what its first step says for uniformity: that
-    nothing leads there."""
-    steps = trace.get("steps") if isinstance(trace, dict) else None
-    if not isinstance(trace, dict) or not isinstance(steps, list) or not steps:
-        return trace
-    first, *others = steps
-    if isinstance(first, dict) and first.get("action") is None and not first.get("edges"):
-        first = {key: first[key] for key in first if key not in ("action", "edges")}
-    return trace | {"steps": [first, *others]}
 
 
 def _number(text: str) -> Fraction | float:

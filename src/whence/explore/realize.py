@@ -14,9 +14,14 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Literal
 
-from whence.explore.symbolic import Constraint, Moment
+import numpy as np
 
-__all__ = ["Realization", "TimeSystem", "realize", "system_of"]
+from whence.explore.symbolic import Constraint, Moment
+from whence.model.trace import DelayRange
+from whence.zones.bounds import INFINITY, LE_ZERO, OK
+from whence.zones.dbm import close
+
+__all__ = ["Realization", "TimeSystem", "delay_ranges", "realize", "system_of"]
 
 Realization = Literal["earliest", "latest", "middle"]
 
@@ -167,6 +172,31 @@ def system_of(path: Sequence[Moment], goal: Sequence[Constraint] = ()) -> TimeSy
             found.append((number + 1, number, 0, False))
     add(goal, size - 1)
     return TimeSystem(size, tuple(found))
+
+
+def delay_ranges(path: Sequence[Moment]) -> tuple[DelayRange, ...]:
+    """The values that each delay can have in the runs along a path: a zone over the times."""
+    system = system_of(path)
+    times = np.full((system.size, system.size), INFINITY, np.int32)
+    np.fill_diagonal(times, LE_ZERO)
+    for a, b, c, strict in system.constraints:
+        times[a, b] = min(int(times[a, b]), 2 * c + (not strict))
+    if close(times) != OK:
+        return ()
+    entered = [number for number, moment in enumerate(path) if not moment.pause]
+    found = []
+    for start, end in pairwise([*entered, system.size - 1]):
+        longest, shortest = int(times[end, start]), int(times[start, end])
+        endless = longest == INFINITY
+        found.append(
+            DelayRange(
+                lower=-(shortest >> 1),
+                lower_strict=not shortest & 1,
+                upper=None if endless else longest >> 1,
+                upper_strict=endless or not longest & 1,
+            )
+        )
+    return tuple(found)
 
 
 def realize(

@@ -74,9 +74,9 @@ class Moment:
     pause: bool = False
 
     def state(self, names: Sequence[str]) -> SymbolicState:
-        matrix = tuple(tuple(int(raw) for raw in row) for row in self.zone.matrix)
+        matrix = tuple(map(tuple, self.zone.matrix.tolist()))
         return SymbolicState(
-            self.locations, self.values, matrix, tuple(self.zone.constraints(names))
+            self.locations, self.values, matrix, tuple(self.zone.constraints(names, direct=True))
         )
 
 

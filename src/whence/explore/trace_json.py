@@ -34,7 +34,7 @@ from typing import Any, cast, get_args
 from whence.expr.types import BoolType, IntType, ScalarType
 from whence.model.layout import Layout, layout_of
 from whence.model.network import Edge, Network, Process
-from whence.model.trace import EdgeUse, SymbolicState, TimedTrace, TraceEnd, Transition
+from whence.model.trace import DelayRange, EdgeUse, SymbolicState, TimedTrace, TraceEnd, Transition
 from whence.source import Diagnostic, InputError, Origin
 
 __all__ = ["location_names", "trace_from_json", "trace_from_text", "trace_to_json"]
@@ -68,7 +68,15 @@ def trace_to_json(trace: TimedTrace, network: Network) -> Json:
         "message": trace.message,
         "steps": steps,
         "delays": [_number_to_json(delay) for delay in trace.delays],
+        "delay_ranges": [_range_to_json(found) for found in trace.delay_ranges],
     }
+
+
+def _range_to_json(found: DelayRange) -> Json:
+    upper = None
+    if found.upper is not None:
+        upper = {"value": str(found.upper), "strict": found.upper_strict}
+    return {"lower": {"value": str(found.lower), "strict": found.lower_strict}, "upper": upper}
 
 
 def _number_to_json(number: Fraction) -> int | str:
@@ -253,7 +261,7 @@ class _Reader:
             step = self._object(item, where)
             if number > 0:
                 transitions.append(self._transition(step, where))
-            elif "action" in step or "edges" in step:
+            elif step.get("action") is not None or step.get("edges"):
                 raise self._error(where, "the first step is a state, nothing happens before it")
             if not self._is_failing(step, end, number, len(steps)):
                 states.append(self._state(step, where))

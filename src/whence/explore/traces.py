@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.explore.goals import Alternative
-from whence.explore.realize import Realization, realize, system_of
+from whence.explore.realize import Realization, delay_ranges, realize, system_of
 from whence.explore.search import Outcome, Search
 from whence.explore.symbolic import Constraint, Moment, SymbolicInterpreter, all_constraints
 from whence.model.trace import TimedTrace, TraceEnd, Transition
@@ -50,6 +50,7 @@ class Path:
             delays=delays,
             end=end,
             loop_to=loop_to,
+            delay_ranges=delay_ranges(self.moments),
         )
 
 
@@ -168,10 +169,8 @@ def trace_of_fault(
         ].transition
     transitions = trace.transitions + ((failing,) if failing is not None else ())
     place = str(outcome.fault_origin)
-    return TimedTrace(
-        states=trace.states,
+    return replace(
+        trace,
         transitions=transitions,
-        delays=trace.delays,
-        end="error",
         message=f"{place}: {message}" if place else message,
     )

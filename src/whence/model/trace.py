@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 __all__ = [
+    "DelayRange",
     "EdgeUse",
     "QueryResult",
     "Supremum",
@@ -57,6 +58,22 @@ class SymbolicState:
     constraints: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class DelayRange:
+    """Which values a delay can have in the runs along a trace; `upper` None: any from `lower`."""
+
+    lower: int
+    lower_strict: bool
+    upper: int | None
+    upper_strict: bool
+
+    def __str__(self) -> str:
+        left = "(" if self.lower_strict else "["
+        if self.upper is None:
+            return f"{left}{self.lower}, \N{INFINITY})"
+        return f"{left}{self.lower}, {self.upper}{')' if self.upper_strict else ']'}"
+
+
 TraceEnd = Literal["goal", "lasso", "deadlock", "divergence", "error"]
 
 
@@ -77,6 +94,9 @@ class TimedTrace:
     end: TraceEnd = "goal"
     loop_to: int | None = None
     message: str = ""
+    #: One a delay, over all runs along these transitions (whether or not they end as this one
+    #: does); empty where nobody worked them out.
+    delay_ranges: tuple[DelayRange, ...] = ()
 
     @property
     def duration(self) -> Fraction:

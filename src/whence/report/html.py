@@ -181,7 +181,8 @@ def _trace_section(
     number: int, result: QueryResult, trace: TimedTrace, network: Network, layout: Layout
 ) -> str:
     story = tell(trace, network, layout)
-    diagram = draw_sequence(story, trace)
+    ranges = [str(found) for found in trace.delay_ranges] or None
+    diagram = draw_sequence(story, trace, ranges)
     steps = counted(len(story.steps) - 1, "step")
     units = "time unit" if story.duration == 1 else "time units"
     panes = _tag(

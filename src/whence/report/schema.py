@@ -88,6 +88,13 @@ _TRACE: Final = _object(
         "network": _text("The name of the model."),
         "steps": _list("The states of the run and what leads to them.", {"$ref": "#/$defs/step"}),
         "delays": _list("How long the run waits in each state.", {"$ref": "#/$defs/time"}),
+        "delay_ranges": _list(
+            "Which values each delay can have in the runs along these transitions.",
+            _object(
+                "A range; an upper bound of null means any time from the lower one.",
+                {"lower": {"$ref": "#/$defs/bound"}, "upper": {"$ref": "#/$defs/bound"}},
+            ),
+        ),
         "end": _one_of("Why the trace ends.", "goal", "lasso", "deadlock", "divergence", "error"),
         "loop_to": {
             "description": "The step that the last state repeats, if `end` is `lasso`.",
@@ -153,5 +160,14 @@ CHECK: Final[Schema] = {
         "step": _STEP,
         "edge": _EDGE,
         "time": _TIME,
+        "bound": {
+            "description": "A bound of a range, excluded if `strict`; null: there is none.",
+            "type": ["object", "null"],
+            "required": ["value", "strict"],
+            "properties": {
+                "value": {"description": "An integer in quotes.", "type": "string"},
+                "strict": {"description": "Whether the value is excluded.", "type": "boolean"},
+            },
+        },
     },
 }

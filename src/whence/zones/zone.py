@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from whence.zones.bounds import INFINITY, LE_ZERO, OK, OVERFLOW, ZoneOverflow, add
+from whence.zones.bounds import INFINITY, LE_ZERO, OK, OVERFLOW, ZoneOverflow
 from whence.zones.dbm import (
     Matrix,
     constrain,
@@ -295,7 +295,7 @@ class Zone:
                 values.append((least + most) / 2)
         return tuple(values)
 
-    def constraints(self, names: Sequence[str]) -> list[str]:
+    def constraints(self, names: Sequence[str], direct: bool = False) -> list[str]:
         """A minimal system of readable constraints; that clocks are >= 0 goes without saying.
 
         The reduced form of Larsen, Larsson, Pettersson & Yi, "Efficient verification of
@@ -303,9 +303,12 @@ class Zone:
         fixed distance form a class; one equation ties each to the smallest clock of its class,
         and among these smallest clocks a bound is given iff no path through a third implies it.
 
+        With `direct`, the bounds on single clocks are all there, also those that follow from
+        others: people look for `x <= 5`, and not for the two differences that imply it.
+
         Pre: ``names[i]`` for each clock; ``names[0]`` is not used.
-        Post: ``[]`` for the universal zone, ``["false"]`` for the empty one; no constraint of
-        the list follows from the others.
+        Post: ``[]`` for the universal zone, ``["false"]`` for the empty one; without `direct`,
+        no constraint of the list follows from the others.
         """
         if len(names) != self._dimension:
             raise ValueError(f"{len(names)} names for {self._dimension} clocks")
@@ -313,16 +316,15 @@ class Zone:
             return ["false"]
         d = self._matrix.tolist()
         n = self._dimension
+        wide = self._matrix.astype(np.int64)
         # The smallest clock of each class represents it: then that the others are >= 0 follows.
         # Clock 0 represents its own class, as no clock is below it.
-        representative = [
-            min(
-                (j for j in range(n) if add(d[i][j], d[j][i]) == LE_ZERO),
-                key=lambda j, i=i: (d[j][i], j),  # type: ignore[misc]
-            )
-            for i in range(n)
-        ]
+        equal = _sums(wide, wide.T) == LE_ZERO
+        representative = np.where(equal, wide.T, INFINITY).argmin(axis=1).tolist()
         kept = [i for i in range(n) if representative[i] == i]
+        implied = _implied(wide[np.ix_(kept, kept)])
+        if direct:
+            implied[0, :] = implied[:, 0] = False
         result: list[str] = []
         for i in range(1, n):
             r = representative[i]
@@ -334,12 +336,11 @@ class Zone:
                     result.append(f"{names[i]} == {names[r]}")
                 else:
                     result.append(f"{names[i]} - {names[r]} == {distance}")
-        for i in kept:
-            for j in kept:
+        for row, i in enumerate(kept):
+            for column in np.flatnonzero(~implied[row]).tolist():
+                j = kept[column]
                 raw = d[i][j]
                 if i == j or raw == INFINITY or (i == 0 and raw == LE_ZERO):
-                    continue
-                if any(add(d[i][k], d[k][j]) <= raw for k in kept if k not in (i, j)):
                     continue
                 relation, c = ("<=" if raw & 1 else "<"), raw >> 1
                 if i == 0:
@@ -351,3 +352,20 @@ class Zone:
                 else:
                     result.append(f"{names[i]} - {names[j]} {relation} {c}")
         return result
+
+
+def _sums(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The sums of raw bounds, see :func:`whence.zones.bounds.add`."""
+    endless = (a == INFINITY) | (b == INFINITY)
+    return np.where(endless, INFINITY, a + b - ((a | b) & 1))
+
+
+def _implied(d: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Which entries follow from a path through a third clock."""
+    implied = np.zeros(d.shape, bool)
+    for k in range(len(d)):
+        through = _sums(d[:, k, None], d[None, k, :]) <= d
+        through[k, :] = False
+        through[:, k] = False
+        implied |= through
+    return implied
