@@ -374,33 +374,14 @@ class Model:
     def _with_delays(self, trace: TimedTrace, file: str) -> TimedTrace:
         """A symbolic trace with the earliest delays that lead along it into its last zone."""
         from whence.explore.check import Checker
-        from whence.explore.symbolic import Moment, all_constraints
-        from whence.explore.traces import Path as Walked
-        from whence.zones.zone import Zone
+        from whence.explore.traces import with_delays
 
         if self._checker is None:
             self._checker = Checker(self.network)
-        interpreter = self._checker.interpreter
-        last = trace.states[-1].zone
-        goal = all_constraints(Zone(last)) if last else ()
-
-        initial = interpreter.initial()
-        # Depth first: priorities may cut a zone to several pieces, each a way of its own.
-        waiting: list[tuple[Moment, ...]] = [(initial,)] if initial is not None else []
-        while waiting:
-            moments = waiting.pop()
-            taken, here = len(moments) - 1, moments[-1]
-            if taken == len(trace.transitions):
-                walked = Walked(moments, trace.transitions)
-                found = walked.trace(interpreter, goal, "earliest", trace.end, trace.loop_to)
-                if found is not None:
-                    return replace(trace, delays=found.delays)
-                continue
-            for candidate in interpreter.candidates(here.locations, here.values):
-                if candidate.transition == trace.transitions[taken]:
-                    waiting.extend(
-                        (*moments, after) for after in reversed(interpreter.step(here, candidate))
-                    )
+        found = with_delays(self._checker.interpreter, trace)
+        if found is not None:
+            # Its own zones stay: the replay is to check them.
+            return replace(trace, delays=found.delays, delay_ranges=found.delay_ranges)
         raise InputError(
             Diagnostic(
                 "no delays make a run of this model out of this symbolic trace",

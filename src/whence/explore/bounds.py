@@ -134,7 +134,7 @@ class ClockBounds:
             if atom.bound.lo == atom.bound.hi:
                 raise UnsupportedError(
                     Diagnostic(
-                        f"a clock bound beyond {MAX_CONSTANT}",
+                        f"not supported: a clock bound beyond {MAX_CONSTANT}",
                         atom.expr.origin,
                         hint="choose a coarser unit of time",
                     )
@@ -163,7 +163,7 @@ def diagonals_of(atoms: Iterable[Atom]) -> list[tuple[int, int, int]]:
         if atom.bound.hi - atom.bound.lo >= _DIAGONAL_VALUES:
             raise UnsupportedError(
                 Diagnostic(
-                    f"a clock difference compared with a variable of more than "
+                    f"not supported: a clock difference compared with a variable of more than "
                     f"{_DIAGONAL_VALUES} values",
                     atom.expr.origin,
                     hint="declare the variable with a range",

@@ -129,7 +129,7 @@ class Compiled:
                         if len(rows) >= _SELECT_LIMIT:
                             raise UnsupportedError(
                                 Diagnostic(
-                                    f"more than {_SELECT_LIMIT} combinations of select values",
+                                    f"not supported: more than {_SELECT_LIMIT} values of selects",
                                     edge.origin,
                                 )
                             )

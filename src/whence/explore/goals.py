@@ -137,7 +137,7 @@ def _normal(expr: Expr, positive: bool) -> list[Alternative]:
                 ]
             return [Alternative((replace(expr, op=_OPPOSITE[op]),))]
     raise UnsupportedError(
-        Diagnostic("clock constraints or deadlock inside this operator", expr.origin)
+        Diagnostic("not supported: clock constraints or deadlock inside this operator", expr.origin)
     )
 
 
@@ -159,7 +159,8 @@ def _limited(expr: Expr, found: list[Alternative]) -> list[Alternative]:
     if len(found) > _LIMIT:
         raise UnsupportedError(
             Diagnostic(
-                f"a state formula with more than {_LIMIT} alternatives over clocks", expr.origin
+                f"not supported: a state formula with more than {_LIMIT} alternatives over clocks",
+                expr.origin,
             )
         )
     return found

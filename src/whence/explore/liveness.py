@@ -65,7 +65,9 @@ def check_liveness(
     assert query.predicate is not None
     for formula in (query.predicate, query.second):
         if formula is not None and any(isinstance(p, Deadlock) for p in subexpressions(formula)):
-            raise UnsupportedError(Diagnostic(f"`deadlock` inside `{query.kind}`", formula.origin))
+            raise UnsupportedError(
+                Diagnostic(f"not supported: `deadlock` inside `{query.kind}`", formula.origin)
+            )
     if query.kind == "E[]":
         start, along = None, query.predicate
     elif query.kind == "A<>":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from whence.explore.goals import Alternative
 from whence.explore.realize import Realization, delay_ranges, realize, system_of
 from whence.explore.search import Outcome, Search
@@ -21,6 +23,7 @@ __all__ = [
     "trace_of_fault",
     "trace_of_goal",
     "walk",
+    "with_delays",
 ]
 
 
@@ -54,9 +57,9 @@ class Path:
         )
 
 
-def walk(interpreter: SymbolicInterpreter, ordinals: Sequence[int]) -> Iterator[Path]:
-    """The paths that take the transitions with these ordinals: one, but for priorities, which
-    may leave several pieces of a zone to go on from."""
+def walk(interpreter: SymbolicInterpreter, steps: Sequence[int | Transition]) -> Iterator[Path]:
+    """The paths that take these transitions, given by their ordinals in a search or themselves:
+    one, but for priorities, which may leave several pieces of a zone to go on from."""
     initial = interpreter.initial()
     if initial is None:
         return
@@ -64,16 +67,36 @@ def walk(interpreter: SymbolicInterpreter, ordinals: Sequence[int]) -> Iterator[
     while waiting:
         path = waiting.pop()
         taken = len(path.transitions)
-        if taken == len(ordinals):
+        if taken == len(steps):
             yield path
             continue
         moment = path.moments[-1]
         candidates = interpreter.candidates(moment.locations, moment.values)
-        candidate = candidates[ordinals[taken]]
-        for successor in reversed(interpreter.step(moment, candidate)):
-            waiting.append(
-                Path((*path.moments, successor), (*path.transitions, candidate.transition))
-            )
+        step = steps[taken]
+        chosen = (
+            [candidates[step]]
+            if isinstance(step, int)
+            else [candidate for candidate in candidates if candidate.transition == step]
+        )
+        for candidate in reversed(chosen):
+            for successor in reversed(interpreter.step(moment, candidate)):
+                waiting.append(
+                    Path((*path.moments, successor), (*path.transitions, candidate.transition))
+                )
+
+
+def with_delays(
+    interpreter: SymbolicInterpreter, trace: TimedTrace, realization: Realization = "earliest"
+) -> TimedTrace | None:
+    """A symbolic trace (UPPAAL's, say) with delays that lead along it into its last zone, and
+    our zones; None if it has no run in this network."""
+    last = trace.states[-1].zone
+    goal = all_constraints(Zone(np.array(last, np.int32))) if last else ()
+    for path in walk(interpreter, trace.transitions):
+        found = path.trace(interpreter, goal, realization, trace.end, trace.loop_to)
+        if found is not None:
+            return found
+    return None
 
 
 def goal_constraints(
