@@ -362,7 +362,7 @@ class Assembler:
             case _:
                 raise UnsupportedError(
                     Diagnostic(
-                        "clock constraints in a guard or invariant must form a conjunction",
+                        "not supported: clock constraints in a guard or invariant that do not form a conjunction",
                         expr.origin,
                         hint="split the edge, one for each alternative",
                     )
@@ -375,7 +375,9 @@ class Assembler:
             condition, constraint = constraint, condition
         if isinstance(condition.type, ConstraintType):
             raise UnsupportedError(
-                Diagnostic("a disjunction of clock constraints in a guard", expr.origin)
+                Diagnostic(
+                    "not supported: a disjunction of clock constraints in a guard", expr.origin
+                )
             )
         self._value(condition)
         skip = self._emit(Op.JUMP_IF if expr.op == "||" else Op.JUMP_UNLESS, 0)
