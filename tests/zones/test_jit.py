@@ -119,7 +119,7 @@ def test_the_hash_follows_the_sources(tmp_path: Path, monkeypatch: pytest.Monkey
     seen = {jit.source_hash()}
     for name in (
         "zones/dbm.py",
-        "explore/search.py",
+        "explore/kernels/search.py",
         "explore/kernels/vm.py",
         "expr/bytecode.py",
         "expr/faults.py",
@@ -144,7 +144,7 @@ def test_every_constant_of_a_kernel_is_in_the_hash() -> None:
     for folder in jit._KERNEL_FOLDERS:
         for path in (package / folder).glob("*.py"):
             text = path.read_text(encoding="utf-8")
-            if not re.search(r"^@kernel\b", text, re.MULTILINE):
+            if not re.search(r"^@(kernel|internal)\b", text, re.MULTILINE):
                 continue
             for module in re.findall(r"^from (whence\.[\w.]+) import", text, re.MULTILINE):
                 parent = module.rpartition(".")[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from whence.explore.compile import Compiled, compile_network
@@ -18,7 +18,7 @@ from whence.explore.kernels import tables as t
 from whence.explore.realize import Realization
 from whence.explore.search import REASONS, Budget, Outcome, Progress, Search
 from whence.explore.symbolic import SymbolicInterpreter
-from whence.explore.traces import trace_of_fault, trace_of_goal
+from whence.explore.traces import FaultInState, trace_of_fault, trace_of_goal
 from whence.expr.faults import EvaluationError
 from whence.model.network import Network, Query
 from whence.model.trace import QueryResult, TimedTrace, Verdict
@@ -166,6 +166,25 @@ class Checker:
             reason = f"{place}: {text}" if place else text
             return self.result(query, "error", outcome, trace, reason)
         return self.result(query, "unknown", outcome, reason=REASONS[outcome.reason])
+
+    def unanswerable(
+        self,
+        query: Query,
+        search: Search,
+        outcome: Outcome,
+        options: Options,
+        fault: FaultInState,
+    ) -> QueryResult:
+        """The result where asking the query in a state of a search goes wrong."""
+        failed = replace(
+            outcome,
+            reason="fault",
+            fault=fault.error.fault,
+            fault_origin=fault.error.origin,
+            fault_node=fault.node,
+            fault_ordinal=-1,
+        )
+        return self.settle(query, "unknown", search, failed, options)
 
     @staticmethod
     def result(

@@ -25,8 +25,9 @@ from whence.explore.kernels import tables as t
 from whence.explore.search import Search
 from whence.explore.symbolic import Constraint, Moment
 from whence.explore.timed_liveness import check_timed_liveness
-from whence.explore.traces import best_trace, goal_constraints
+from whence.explore.traces import FaultInState, best_trace, goal_constraints
 from whence.expr.evaluate import holds
+from whence.expr.faults import EvaluationError
 from whence.expr.tree import Deadlock, Expr
 from whence.expr.types import ConstraintType
 from whence.expr.walk import subexpressions
@@ -94,7 +95,10 @@ def check_liveness(
     outcome = search.run(options.budget, progress)
     if outcome.reason not in ("complete", "found"):
         return checker.settle(query, other, search, outcome, options)
-    lasso = _search_lasso(checker, search, start, along)
+    try:
+        lasso = _search_lasso(checker, search, start, along)
+    except FaultInState as fault:
+        return checker.unanswerable(query, search, outcome, options, fault)
     if lasso is None:
         return checker.result(query, other, outcome)
     trace = None
@@ -139,7 +143,12 @@ def _rows_where(checker: Checker, search: Search, formula: Expr) -> npt.NDArray[
     processes = len(checker.network.processes)
     found = np.zeros(len(rows), bool)
     for number, row in enumerate(rows.tolist()):
-        found[number] = holds(formula, checker.interpreter.store(row[:processes], row[processes:]))
+        store = checker.interpreter.store(row[:processes], row[processes:])
+        try:
+            found[number] = holds(formula, store)
+        except EvaluationError as error:
+            nodes = search.store.nodes[: search.node_count, t.NODE_ROW]
+            raise FaultInState(int(np.flatnonzero(nodes == number)[0]), error) from None
     return found
 
 

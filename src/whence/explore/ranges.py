@@ -22,7 +22,7 @@ from whence.expr.tree import (
     Symbol,
     SymbolKind,
 )
-from whence.expr.types import cells, named_cells
+from whence.expr.types import BoolType, cells, named_cells
 from whence.expr.walk import expressions_of, subexpressions
 from whence.model.network import Network
 
@@ -91,7 +91,11 @@ def _assigned(expr: Assignment | Step | None, ranges: RangeMap) -> Interval | No
     type_ = expr.target.type
     if type_ is None or cells(type_) != 1:
         return None
-    return ranges.interval(expr.value).meet(range_of_type(type_))
+    value = ranges.interval(expr.value)
+    if isinstance(type_, BoolType):
+        # Any other number than 0 is stored as 1, so that [-1, 0] becomes [0, 1].
+        return Interval(int(value.truth is True), int(value.truth is not False))
+    return value.meet(range_of_type(type_))
 
 
 def variable_ranges(network: Network) -> RangeMap:

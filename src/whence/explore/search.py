@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from whence.explore.compile import Compiled, SearchTables
 from whence.explore.kernels import tables as t
-from whence.explore.kernels.search import NO_BEST, advance, rehash
+from whence.explore.kernels.search import NO_BEST, advance, advance_splitting, rehash
 from whence.explore.kernels.vm import OUT_SIZE
 from whence.expr.faults import CALL_DEPTH, Fault
 from whence.source import NOWHERE, Origin
@@ -121,6 +121,9 @@ class Search:
             lower=np.zeros(n, np.int32),
             upper=np.zeros(n, np.int32),
         )
+        settings = tables.tables.settings
+        splitting = settings[t.SET_PRIORITIES] or settings[t.SET_GOAL_DEADLOCK]
+        self._advance = advance_splitting if splitting else advance
         self._seconds = 0.0
         counts = self.store.counts
         counts[t.COUNT_FOUND] = -1
@@ -153,7 +156,7 @@ class Search:
                     room = min(room, budget.states - expanded)
                     if room <= 0:
                         return self._outcome("states", began)
-                status = advance(self.search_tables.tables, self.store, self.work, room)
+                status = self._advance(self.search_tables.tables, self.store, self.work, room)
                 now = time.perf_counter()
                 if status not in (t.PAUSED,) and not self.make_room(status):
                     return self._outcome(self._reason(status), began)
@@ -230,8 +233,10 @@ class Search:
             case t.PAUSED:
                 return False
             case t.GROW_NODES:
-                for array in (store.nodes, store.pending, store.keys):
-                    _enlarge(array)
+                _enlarge(store.nodes)
+                if self.search_tables.tables.settings[t.SET_ORDER] != t.ORDER_BREADTH:
+                    _enlarge(store.pending)
+                    _enlarge(store.keys)
                 if self._timed:
                     _enlarge(store.zones)
             case t.GROW_ROWS:
@@ -240,7 +245,7 @@ class Search:
                 if 2 * len(store.rows) > len(store.slots):
                     # The mask of the table wants a power of two.
                     slots = np.zeros(2 * len(store.slots), np.int64)
-                    self.store = store._replace(slots=slots)
+                    store.slots = slots
                     rehash(store.rows, slots, int(store.counts[t.COUNT_ROWS]))
             case t.GROW_EDGES:
                 _enlarge(store.edges)

@@ -19,8 +19,9 @@ from whence.explore.goals import Alternative, alternatives
 from whence.explore.kernels import tables as t
 from whence.explore.search import Outcome, Search
 from whence.explore.symbolic import Moment, constrained
-from whence.explore.traces import goal_constraints, ordinals_of, walk
+from whence.explore.traces import FaultInState, goal_constraints, ordinals_of, walk
 from whence.expr.evaluate import evaluate
+from whence.expr.faults import EvaluationError
 from whence.expr.printer import print_expression
 from whence.expr.tree import Expr
 from whence.expr.types import ClockType
@@ -66,7 +67,10 @@ def check_suprema(
                     query, "unknown", outcome, reason="no reachable state satisfies the condition"
                 )
             if not clock:
-                found.append(_of_integer(checker, search, marked.tolist(), expr, query.kind))
+                try:
+                    found.append(_of_integer(checker, search, marked.tolist(), expr, query.kind))
+                except FaultInState as fault:
+                    return checker.unanswerable(query, search, outcome, options, fault)
                 break
             extreme, node = _of_clock(checker, search, marked.tolist(), goals, clock, query.kind)
             value = extreme.value
@@ -127,7 +131,11 @@ def _of_integer(
     values = []
     for node, _ in _rows(search, nodes):
         row = search.row_of(node).tolist()
-        value = evaluate(expr, checker.interpreter.store(row[:processes], row[processes:]))
+        store = checker.interpreter.store(row[:processes], row[processes:])
+        try:
+            value = evaluate(expr, store)
+        except EvaluationError as error:
+            raise FaultInState(node, error) from None
         assert isinstance(value, int)
         values.append(value)
     return _named(expr, Supremum("", max(values) if kind == "sup" else min(values)))

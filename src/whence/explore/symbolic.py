@@ -186,7 +186,50 @@ class SymbolicInterpreter:
         channels = self.compiled.layout.channels
         if not any(isinstance(c.type, ChannelType) and c.type.urgent for c in channels):
             return True
-        return not any(candidate.urgent for candidate in self.candidates(locations, values))
+        try:
+            return not any(candidate.urgent for candidate in self.candidates(locations, values))
+        except EvaluationError:
+            # A guard goes wrong, but maybe one that has nothing to do with urgency.
+            return not self._urgent_pair(locations, values)
+
+    def _urgent_pair(self, locations: Sequence[int], values: Sequence[int]) -> bool:
+        """Whether a synchronisation on an urgent channel is enabled. As in the kernel, guards
+        are evaluated in order until that is known: one behind that may go wrong."""
+        tables = self._search.search_tables.tables
+        processes = self.compiled.network.processes
+        store = self.store(locations, values)
+        channels = self.compiled.layout.channels
+        seen: set[tuple[int, str, int]] = set()
+        for number, (process, location) in enumerate(zip(processes, locations, strict=True)):
+            at = int(tables.location_base[number]) + location
+            if not tables.locations[at, t.LOCATION_URGENT_EDGES]:
+                continue
+            for row in range(int(tables.edge_start[at]), int(tables.edge_start[at + 1])):
+                instance = self.compiled.instances[row]
+                edge = process.edges[instance.edge]
+                synchronisation = edge.synchronisation
+                if synchronisation is None:
+                    continue
+                for select, value in zip(edge.selects, instance.selects, strict=True):
+                    store.bind(select.symbol, value)
+                if edge.guard is not None and self.constraints(edge.guard, store) is None:
+                    continue
+                address = place_of(synchronisation.channel, store).address
+                channel = self.compiled.layout.channel_of[address]
+                kind = channels[channel].type
+                assert isinstance(kind, ChannelType)
+                if not kind.urgent:
+                    continue
+                direction = synchronisation.direction
+                if kind.broadcast and direction == "!":
+                    return True
+                if any(
+                    other_channel == channel and other != direction and partner != number
+                    for other_channel, other, partner in seen
+                ):
+                    return True
+                seen.add((channel, direction, number))
+        return False
 
     # ----------------------------------------------------------------------------- constraints
 
@@ -277,13 +320,17 @@ class SymbolicInterpreter:
         zone = constrained(moment.zone, candidate.constraints)
         if zone.is_empty:
             return []
+        # First of all, for what is never taken does not go wrong either.
+        pieces = self.not_claimed(moment, candidate, zone)
+        if not pieces:
+            return []
         locations, values, resets = self.fire(moment.locations, moment.values, candidate.transition)
         invariant = self.invariant(locations, values)
         if invariant is None:
             return []
         still = not self.may_delay(locations, values)
         found: list[Moment] = []
-        for piece in self._not_claimed(moment, candidate, zone):
+        for piece in pieces:
             guard = candidate.constraints
             if piece != zone:
                 guard = guard + all_constraints(piece)
@@ -295,7 +342,8 @@ class SymbolicInterpreter:
                 found.append(Moment(locations, values, after, invariant, still, guard, resets))
         return found
 
-    def _not_claimed(self, moment: Moment, candidate: Candidate, zone: Zone) -> list[Zone]:
+    def not_claimed(self, moment: Moment, candidate: Candidate, zone: Zone) -> list[Zone]:
+        """The parts of `zone` in which no transition of higher priority is enabled."""
         if not self.compiled.network.has_priorities:
             return [zone]
         rest = Federation(self.clocks, [zone.matrix])
@@ -316,9 +364,9 @@ class SymbolicInterpreter:
             locations, values, resets = self.fire(
                 moment.locations, moment.values, candidate.transition
             )
+            invariant = self.invariant(locations, values)
         except EvaluationError:
             return zone
-        invariant = self.invariant(locations, values)
         if invariant is None:
             return Zone.empty(self.clocks)
         target = constrained(Zone.universal(self.clocks), invariant)

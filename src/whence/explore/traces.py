@@ -10,12 +10,20 @@ import numpy as np
 from whence.explore.goals import Alternative
 from whence.explore.realize import Realization, delay_ranges, realize, system_of
 from whence.explore.search import Outcome, Search
-from whence.explore.symbolic import Constraint, Moment, SymbolicInterpreter, all_constraints
+from whence.explore.symbolic import (
+    Constraint,
+    Moment,
+    SymbolicInterpreter,
+    all_constraints,
+    constrained,
+)
+from whence.expr.faults import EvaluationError
 from whence.model.trace import TimedTrace, TraceEnd, Transition
 from whence.zones.federation import Federation
 from whence.zones.zone import Zone
 
 __all__ = [
+    "FaultInState",
     "Path",
     "best_trace",
     "goal_constraints",
@@ -25,6 +33,15 @@ __all__ = [
     "walk",
     "with_delays",
 ]
+
+
+class FaultInState(Exception):
+    """A query has no value in the state of a node."""
+
+    def __init__(self, node: int, error: EvaluationError) -> None:
+        self.node = node
+        self.error = error
+        super().__init__(str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,26 +187,34 @@ def trace_of_fault(
     """The trace to where the model goes wrong: its last transition is the one that fails, or, if
     evaluating the last state does, all of them succeed."""
     message = outcome.fault.text
-    if outcome.fault_node < 0:
-        return None
-    ordinals = ordinals_of(search, outcome.fault_node)
+    node, ordinal = outcome.fault_node, outcome.fault_ordinal
+    ordinals = ordinals_of(search, node) if node >= 0 else []
+    if ordinal >= 0 and not _goes_wrong(interpreter, search, node, ordinal):
+        # The transition is fine: what fails is asking the query in the state behind it.
+        ordinals.append(ordinal)
+        ordinal = -1
     failing: Transition | None = None
 
     def enabled(moment: Moment) -> Iterator[tuple[Constraint, ...]]:
-        if outcome.fault_ordinal < 0:
+        if ordinal < 0:
             yield ()
             return
-        candidate = interpreter.candidates(moment.locations, moment.values)[outcome.fault_ordinal]
-        yield candidate.constraints
+        candidate = interpreter.candidates(moment.locations, moment.values)[ordinal]
+        zone = constrained(moment.zone, candidate.constraints)
+        if zone.is_empty:
+            return
+        for piece in interpreter.not_claimed(moment, candidate, zone):
+            yield candidate.constraints if piece == zone else all_constraints(piece)
 
-    trace = best_trace(interpreter, ordinals, enabled, realization, "error")
+    try:
+        trace = best_trace(interpreter, ordinals, enabled, realization, "error")
+    except EvaluationError:
+        return None  # the initial state itself has no value for an invariant
     if trace is None:
         return None
-    if outcome.fault_ordinal >= 0:
+    if ordinal >= 0:
         last = trace.states[-1]
-        failing = interpreter.candidates(last.locations, last.values)[
-            outcome.fault_ordinal
-        ].transition
+        failing = interpreter.candidates(last.locations, last.values)[ordinal].transition
     transitions = trace.transitions + ((failing,) if failing is not None else ())
     place = str(outcome.fault_origin)
     return replace(
@@ -197,3 +222,18 @@ def trace_of_fault(
         transitions=transitions,
         message=f"{place}: {message}" if place else message,
     )
+
+
+def _goes_wrong(interpreter: SymbolicInterpreter, search: Search, node: int, ordinal: int) -> bool:
+    """Whether taking a transition, or entering its target, is what fails."""
+    row = search.row_of(node).tolist()
+    processes = len(interpreter.compiled.network.processes)
+    locations, values = row[:processes], row[processes:]
+    transition = interpreter.candidates(locations, values)[ordinal].transition
+    try:
+        locations, values, _ = interpreter.fire(locations, values, transition)
+        interpreter.invariant(locations, values)
+        interpreter.may_delay(locations, values)
+    except EvaluationError:
+        return True
+    return False

@@ -362,7 +362,8 @@ class Assembler:
             case _:
                 raise UnsupportedError(
                     Diagnostic(
-                        "not supported: clock constraints in a guard or invariant that do not form a conjunction",
+                        "not supported: clock constraints in a guard or invariant "
+                        "that do not form a conjunction",
                         expr.origin,
                         hint="split the edge, one for each alternative",
                     )

@@ -1,6 +1,11 @@
 """The ``kernel`` decorator: numba compilation with an on-disk cache that is never stale.
 
-This is the only module of the package that imports numba.
+This module and :mod:`whence.zones.bundle` are the only ones of the package that import numba.
+
+How kernels are compiled: numba would optimise the code of a callee, and make machine code of it,
+once for itself and again within every caller, so that a tower of kernels takes a minute.  Here
+what a kernel calls is only translated; all of it is optimised once, within the kernel that is
+called from Python.
 
 Numba keys the cached code of a function on the file the function is in.  It does not notice
 that a *callee* in another file has changed, and the machine code of a callee is baked into that
@@ -12,6 +17,7 @@ With ``NUMBA_DISABLE_JIT=1`` kernels stay plain Python functions and no director
 """
 
 import contextlib
+import gc
 import hashlib
 import importlib
 import os
@@ -31,7 +37,7 @@ from typing import Any, TypeVar
 # module the same whether or not its configuration silences missing stubs.
 numba: Any = importlib.import_module("numba")
 
-__all__ = ["cache_directory", "inlined", "internal", "kernel", "source_hash"]
+__all__ = ["cache_directory", "internal", "kernel", "source_hash"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -187,6 +193,101 @@ def _separate_data_files(dispatcher: Any) -> None:
         cache_file._data_name_pattern = unique  # type: ignore[union-attr]
 
 
+#: The names of the parts that are being compiled now, the innermost last.
+_compiling: list[str] = []
+
+
+def _finalize(library: Any, original: Callable[[Any], None]) -> None:
+    """Numba's `CPUCodeLibrary.finalize`, but for the parts of kernels without the expensive half.
+
+    What is left out, optimising the code and making machine code of it, is done for the whole
+    kernel that the part is linked into.
+    """
+    if not _compiling or library.name != _compiling[-1]:
+        original(library)
+        return
+    library._raise_if_finalized()
+    for other in dict.fromkeys(library._linking_libraries):
+        library._reload_init.update(other._reload_init)
+        library._final_module.link_in(other._get_module_for_linking(), preserve=True)
+    library._final_module.verify()
+    library._finalize_dynamic_globals()
+    library._finalized = True
+
+
+def _set_environment(codegen: Any, name: str, env: Any, original: Callable[..., None]) -> None:
+    """Numba's `JITCPUCodegen.set_env`, but not for parts, which no code in memory belongs to.
+
+    Environments hold what Python objects the code needs: none, for kernels.
+    """
+    if not _compiling:
+        original(codegen, name, env)
+
+
+#: The types of calls of built-in functions and operators, found out during one compilation.
+_call_types: dict[Any, Any] = {}
+
+
+def _call_type(
+    original: Callable[..., Any], function: Any, context: Any, args: Any, kws: Any
+) -> Any:
+    """Numba's `BaseFunction.get_call_type`, but remembered: it tries all the hundred definitions
+    of an operator anew for each place where it is used."""
+    key = function, args, tuple(sorted(kws.items()))
+    if key not in _call_types:
+        _call_types[key] = original(function, context, args, kws)
+    return _call_types[key]
+
+
+@contextlib.contextmanager
+def _quickly() -> Iterator[None]:
+    """For the time of one compilation: parts are compiled by halves, types of operators are
+    remembered, and there is no garbage collection, which would find nothing.
+
+    Under numba's own lock, so that nobody else's compilation is touched.
+    """
+    codegen = importlib.import_module("numba.core.codegen")
+    functions = importlib.import_module("numba.core.types.functions")
+    lock = importlib.import_module("numba.core.compiler_lock").global_compiler_lock
+    library, machine, builtin = (
+        codegen.CPUCodeLibrary,
+        codegen.JITCPUCodegen,
+        functions.BaseFunction,
+    )
+    with lock:
+        finalize, set_env = library.finalize, machine.set_env
+        call_type = builtin.get_call_type
+        collecting = gc.isenabled()
+        gc.disable()
+        library.finalize = lambda self: _finalize(self, finalize)
+        machine.set_env = lambda self, name, env: _set_environment(self, name, env, set_env)
+        builtin.get_call_type = lambda *arguments: _call_type(call_type, *arguments)
+        try:
+            yield
+        finally:
+            library.finalize, machine.set_env = finalize, set_env
+            builtin.get_call_type = call_type
+            _call_types.clear()
+            if collecting:
+                gc.enable()
+
+
+def _part(function: Callable[..., Any]) -> Any:
+    """What kernels call when they call `function`."""
+    part = numba.njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+    compile_part = part.compile
+
+    def compile_by_halves(signature: Any) -> Any:
+        _compiling.append(function.__qualname__)
+        try:
+            return compile_part(signature)
+        finally:
+            _compiling.pop()
+
+    part.compile = compile_by_halves
+    return part
+
+
 def kernel(function: _F) -> _F:
     """Compile a function with numba in nopython mode, releasing the GIL, with a cache on disk.
 
@@ -202,27 +303,20 @@ def kernel(function: _F) -> _F:
     with _lock, _numba_cache_at(cache_directory()):
         compiled = numba.njit(cache=True, **_OPTIONS)(function)
     _separate_data_files(compiled)
+    compile_fully = compiled.compile
+
+    def compile_quickly(signature: Any) -> Any:
+        with _quickly():
+            return compile_fully(signature)
+
+    compiled.compile = compile_quickly
+    part = _part(function)
+    compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
     return compiled  # type: ignore[no-any-return]
-
-
-def inlined(function: _F) -> _F:
-    """A part of a kernel: pasted into its callers before they are compiled.
-
-    Numba optimises the code of a callee anew within every caller, so that a deep tower of
-    kernels takes a minute to compile.  Parts with one or two callers do not deserve that.
-    Pre: called from kernels only (it works from Python too, slowly).
-    """
-    if numba.config.DISABLE_JIT:
-        return function
-    return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def internal(function: _F) -> _F:
-    """A :func:`kernel` that only other kernels call: without the wrapper for calls from Python,
-    which for functions with many arrays takes longer to compile than the function."""
+    """A part of kernels: a :func:`kernel` that only other kernels call."""
     if numba.config.DISABLE_JIT:
         return function
-    with _lock, _numba_cache_at(cache_directory()):
-        compiled = numba.njit(cache=True, no_cpython_wrapper=True, **_OPTIONS)(function)
-    _separate_data_files(compiled)
-    return compiled  # type: ignore[no-any-return]
+    return _part(function)  # type: ignore[no-any-return]

@@ -44,14 +44,13 @@ from whence.explore.kernels.tables import (
     PART_TO,
     SET_CLOCKS,
     SET_DEFAULT_PRIORITY,
-    SET_FRAMES,
     SET_PROCESSES,
     SET_SELECTS,
     SET_URGENT_CHANNELS,
 )
 from whence.zones import dbm
 from whence.zones.bounds import EMPTY, OK
-from whence.zones.jit import inlined, internal, kernel
+from whence.zones.jit import internal, kernel
 
 __all__ = [
     "apply_parts",
@@ -59,7 +58,6 @@ __all__ = [
     "enabling_zone",
     "enumerate_candidates",
     "may_delay",
-    "run_program",
     "state_invariants",
 ]
 
@@ -70,22 +68,7 @@ _NO_ROOM_CANDIDATES = GROW_CANDIDATES
 NO_ROOM = 99
 
 
-@inlined
-def run_program(tables: Any, work: Any, program: int) -> int:
-    return vm.run(
-        tables.code,
-        program,
-        work.memory,
-        tables.settings[SET_FRAMES],
-        work.stack,
-        work.calls,
-        work.constraints,
-        work.resets,
-        work.out,
-    )
-
-
-@inlined
+@internal
 def _select(tables: Any, work: Any, edge: int) -> None:
     """Puts the edge's select values where its programs look for them."""
     count = tables.edges[edge, EDGE_SELECTS]
@@ -96,23 +79,23 @@ def _select(tables: Any, work: Any, edge: int) -> None:
             work.memory[base + n] = tables.select_values[at + n]
 
 
-@inlined
+@internal
 def _channel_of(tables: Any, work: Any, edge: int) -> int:
     """The channel an edge synchronises on in the state in memory, or a fault."""
     channel = tables.edges[edge, EDGE_CHANNEL]
     if channel >= 0:
         return int(channel)
-    status = run_program(tables, work, tables.edges[edge, EDGE_CHANNEL_PC])
+    status = vm.run(tables, work, tables.edges[edge, EDGE_CHANNEL_PC])
     return int(work.out[vm.RESULT]) if status > 0 else status
 
 
-@inlined
+@internal
 def _room_for_constraints(work: Any) -> bool:
     # What one program can emit is limited by the slack that the driver allocates.
     return bool(2 * work.out[vm.CONSTRAINTS] < work.constraints.shape[0])
 
 
-@inlined
+@internal
 def _active_edges(tables: Any, work: Any, committed: bool) -> tuple[int, int, int]:
     """Collects the edges whose data guard holds: (how many, channels touched, status)."""
     edges, active = tables.edges, work.active
@@ -130,7 +113,7 @@ def _active_edges(tables: Any, work: Any, committed: bool) -> tuple[int, int, in
             start = work.out[vm.CONSTRAINTS]
             _select(tables, work, edge)
             if edges[edge, EDGE_GUARD] >= 0:
-                status = run_program(tables, work, edges[edge, EDGE_GUARD])
+                status = vm.run(tables, work, edges[edge, EDGE_GUARD])
                 if status < 0:
                     return 0, touched, status
                 if status == 0:
@@ -158,7 +141,7 @@ def _active_edges(tables: Any, work: Any, committed: bool) -> tuple[int, int, in
     return count, touched, OK
 
 
-@inlined
+@internal
 def _priority(tables: Any, channel: int, process: int) -> int:
     """Channels compare first, then the highest process; one number orders both."""
     of_channel = tables.settings[SET_DEFAULT_PRIORITY]
@@ -167,7 +150,7 @@ def _priority(tables: Any, channel: int, process: int) -> int:
     return int(of_channel) * 65536 + int(tables.process_priority[process])
 
 
-@inlined
+@internal
 def _add_part(work: Any, parts: int, edge: int, start: int, end: int) -> int:
     work.parts[parts, PART_EDGE] = edge
     work.parts[parts, PART_FROM] = start
@@ -175,7 +158,7 @@ def _add_part(work: Any, parts: int, edge: int, start: int, end: int) -> int:
     return parts + 1
 
 
-@inlined
+@internal
 def _broadcast(
     tables: Any, work: Any, sender: int, committed: bool, counts: tuple[int, int]
 ) -> tuple[int, int, int]:
@@ -353,7 +336,7 @@ def enumerate_candidates(tables: Any, work: Any) -> tuple[int, int]:
     return candidates, status
 
 
-@inlined
+@internal
 def constrain_all(work: Any, start: int, end: int, zone: Any) -> int:
     """Intersects `zone` with the emitted constraints `start .. end - 1`."""
     for n in range(start, end):
@@ -367,7 +350,7 @@ def constrain_all(work: Any, start: int, end: int, zone: Any) -> int:
     return OK
 
 
-@inlined
+@internal
 def guard_zone(work: Any, candidate: int, zone: Any) -> int:
     """Intersects `zone` with the clock guards of a candidate."""
     begin = work.candidates[candidate, CANDIDATE_PARTS]
@@ -378,7 +361,7 @@ def guard_zone(work: Any, candidate: int, zone: Any) -> int:
     return OK
 
 
-@inlined
+@internal
 def apply_parts(tables: Any, work: Any, candidate: int) -> int:
     """Moves the state in memory along a candidate: updates in order, then locations. The clock
     resets are in `work.resets`. 1, or a fault."""
@@ -390,7 +373,7 @@ def apply_parts(tables: Any, work: Any, candidate: int) -> int:
         edge = work.parts[part, PART_EDGE]
         if edge >= 0 and edges[edge, EDGE_UPDATE] >= 0:
             _select(tables, work, edge)
-            status = run_program(tables, work, edges[edge, EDGE_UPDATE])
+            status = vm.run(tables, work, edges[edge, EDGE_UPDATE])
             if status < 0:
                 return status
     for part in range(begin, end):
@@ -400,7 +383,7 @@ def apply_parts(tables: Any, work: Any, candidate: int) -> int:
     return 1
 
 
-@inlined
+@internal
 def state_invariants(tables: Any, work: Any) -> int:
     """Runs the invariants of the state in memory; their clock constraints are appended to
     `work.constraints`. 1 holds as far as data goes, 0 violated, negative: a fault."""
@@ -409,13 +392,13 @@ def state_invariants(tables: Any, work: Any) -> int:
         location = tables.location_base[process] + work.memory[process]
         program = tables.locations[location, LOCATION_INVARIANT]
         if program >= 0:
-            status = run_program(tables, work, program)
+            status = vm.run(tables, work, program)
             if status <= 0:
                 return status
     return 1
 
 
-@inlined
+@internal
 def may_delay(tables: Any, work: Any) -> int:
     """Whether time may pass in the state in memory: 1 or 0; negative: a fault.
 
@@ -450,7 +433,7 @@ def _no_urgent_pair(tables: Any, work: Any) -> int:
                 continue
             _select(tables, work, edge)
             if edges[edge, EDGE_GUARD] >= 0:
-                status = run_program(tables, work, edges[edge, EDGE_GUARD])
+                status = vm.run(tables, work, edges[edge, EDGE_GUARD])
                 work.out[vm.CONSTRAINTS] = kept
                 if status < 0:
                     return status
@@ -478,14 +461,14 @@ def _no_urgent_pair(tables: Any, work: Any) -> int:
     return result
 
 
-@inlined
+@internal
 def load_row(tables: Any, work: Any, row: Any) -> None:
     """Puts a discrete state into memory."""
     for n in range(row.shape[0]):
         work.memory[n] = row[n]
 
 
-@inlined
+@internal
 def bounds_of_state(tables: Any, work: Any) -> None:
     """The L and U bounds of the state in memory: the largest of its locations and the goal's."""
     n = tables.settings[SET_CLOCKS]

@@ -20,7 +20,6 @@ from whence.explore.kernels.expand import (
     guard_zone,
     load_row,
     may_delay,
-    run_program,
     state_invariants,
 )
 from whence.explore.kernels.tables import (
@@ -74,7 +73,6 @@ from whence.explore.kernels.tables import (
     SET_GOAL_DEADLOCK,
     SET_KEEP_EDGES,
     SET_ORDER,
-    SET_PRIORITIES,
     SET_STOP,
     SET_TIME_CLOCK,
     SET_WIDTH,
@@ -83,9 +81,9 @@ from whence.explore.kernels.tables import (
 from whence.zones import dbm, extrapolation
 from whence.zones.bounds import EMPTY, OK, OVERFLOW
 from whence.zones.federation import subtract_into
-from whence.zones.jit import inlined, internal, kernel
+from whence.zones.jit import internal, kernel
 
-__all__ = ["NO_BEST", "advance", "rehash"]
+__all__ = ["NO_BEST", "advance", "advance_splitting", "rehash"]
 
 #: COUNT_BEST before any goal was found.
 NO_BEST = 2**62
@@ -96,10 +94,14 @@ _FINGERPRINT = 0xFFFFFFFF
 
 
 @internal
-def _hash_memory(memory: Any, width: int) -> int:
+def _hash_row(row: Any, width: int) -> int:
     h = 0x2545F4914F6CDD1D
-    for n in range(width):
-        h = (h ^ memory[n]) * 0x5851F42D4C957F2D
+    # Two cells at a time: each fits into 32 bits, and the products are what takes time.
+    for n in range(0, width - 1, 2):
+        h = (h ^ int(row[n]) ^ (int(row[n + 1]) << 32)) * 0x5851F42D4C957F2D
+        h = (h ^ (h >> 29)) & 0x7FFFFFFFFFFFFFFF
+    if width & 1:
+        h = (h ^ int(row[width - 1])) * 0x5851F42D4C957F2D
         h = (h ^ (h >> 29)) & 0x7FFFFFFFFFFFFFFF
     h = (h * 0x2127599BF4325C37) & 0x7FFFFFFFFFFFFFFF
     return h ^ (h >> 32)
@@ -111,7 +113,7 @@ def rehash(rows: Any, slots: Any, count: int) -> None:
     mask = slots.shape[0] - 1
     width = rows.shape[1]
     for row in range(count):
-        h = _hash_memory(rows[row], width)
+        h = _hash_row(rows[row], width)
         at = h & mask
         while slots[at] != 0:
             at = (at + 1) & mask
@@ -123,7 +125,7 @@ def _intern_row(store: Any, memory: Any, width: int) -> int:
     """The number of the discrete state in memory, made if new; -1 where there is no room."""
     rows, slots, counts = store.rows, store.slots, store.counts
     mask = slots.shape[0] - 1
-    h = _hash_memory(memory, width)
+    h = _hash_row(memory, width)
     fingerprint = (h >> 20) & 0x7FFFFFFF
     at = h & mask
     while True:
@@ -154,7 +156,7 @@ def _intern_row(store: Any, memory: Any, width: int) -> int:
 # ------------------------------------------------------------------------------- waiting states
 
 
-@inlined
+@internal
 def _heap_push(pending: Any, keys: Any, size: int, node: int, key: int) -> None:
     at = size
     while at > 0:
@@ -168,7 +170,7 @@ def _heap_push(pending: Any, keys: Any, size: int, node: int, key: int) -> None:
     pending[at] = node
 
 
-@inlined
+@internal
 def _heap_pop(pending: Any, keys: Any, size: int) -> int:
     node = pending[0]
     last = size - 1
@@ -193,7 +195,7 @@ def _heap_pop(pending: Any, keys: Any, size: int) -> int:
     return int(node)
 
 
-@inlined
+@internal
 def _push(tables: Any, store: Any, node: int, zone: Any) -> None:
     """Puts a new node among those to expand (breadth-first, its number is its place)."""
     order = tables.settings[SET_ORDER]
@@ -209,7 +211,7 @@ def _push(tables: Any, store: Any, node: int, zone: Any) -> None:
     store.counts[COUNT_PENDING] = size + 1
 
 
-@inlined
+@internal
 def _pop(tables: Any, store: Any) -> int:
     """The next node to expand, or -1."""
     counts, nodes = store.counts, store.nodes
@@ -238,7 +240,7 @@ def _pop(tables: Any, store: Any) -> int:
 # ----------------------------------------------------------------------------------- new states
 
 
-@inlined
+@internal
 def _covers(tables: Any, work: Any, big: Any, small: Any) -> bool:
     cover = tables.settings[SET_COVER]
     if cover == COVER_EQUAL:
@@ -248,7 +250,7 @@ def _covers(tables: Any, work: Any, big: Any, small: Any) -> bool:
     return extrapolation.included_in_alu(small, big, work.lower, work.upper)
 
 
-@inlined
+@internal
 def _goal_here(tables: Any, work: Any, zone: Any, scratch: Any) -> int:
     """1 if a goal that does not speak of deadlock holds somewhere in the node; 0; or a fault.
     Post, on 1: scratch is that part of the zone."""
@@ -262,7 +264,7 @@ def _goal_here(tables: Any, work: Any, zone: Any, scratch: Any) -> int:
     return 0
 
 
-@inlined
+@internal
 def _goal_zone(tables: Any, work: Any, goal: int, zone: Any, result: Any) -> int:
     """The part of `zone` where the constraints of a goal hold: EMPTY, OK, or a fault."""
     dbm.copy_into(zone, result)
@@ -271,14 +273,14 @@ def _goal_zone(tables: Any, work: Any, goal: int, zone: Any, result: Any) -> int
     begin = work.out[vm.CONSTRAINTS]
     if 2 * begin >= work.constraints.shape[0]:
         return -NO_ROOM
-    status = run_program(tables, work, tables.goals[goal, GOAL_PROGRAM])
+    status = vm.run(tables, work, tables.goals[goal, GOAL_PROGRAM])
     if status <= 0:
         return status
     status = constrain_all(work, begin, work.out[vm.CONSTRAINTS], result)
     return -NO_ROOM - 1 if status == OVERFLOW else status
 
 
-@inlined
+@internal
 def _add_edge(tables: Any, store: Any, source: int, target: int, ordinal: int) -> bool:
     if not tables.settings[SET_KEEP_EDGES] or source < 0:
         return True
@@ -292,7 +294,7 @@ def _add_edge(tables: Any, store: Any, source: int, target: int, ordinal: int) -
     return True
 
 
-@inlined
+@internal
 def _note_found(store: Any, tables: Any, work: Any, node: int) -> bool:
     """Records that a goal holds in a node, in the part of it in scratch[3]; whether to stop."""
     counts = store.counts
@@ -319,12 +321,17 @@ def _insert(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone:
     row = _intern_row(store, work.memory, tables.settings[SET_WIDTH])
     if row < 0:
         return GROW_ROWS
-    drop = tables.settings[SET_DROP_COVERED]
-    if n > 1 or store.head[row] >= 0:
+    if n == 1:
+        # Every row has one node, of the same number.
+        if row < counts[COUNT_NODES]:
+            counts[COUNT_COVERED] += 1
+            return OK if _add_edge(tables, store, parent, row, ordinal) else GROW_EDGES
+    else:
+        drop = tables.settings[SET_DROP_COVERED]
         before = -1
         node = store.head[row]
         while node >= 0:
-            if n == 1 or _covers(tables, work, zones[node], zone):
+            if _covers(tables, work, zones[node], zone):
                 counts[COUNT_COVERED] += 1
                 if not _add_edge(tables, store, parent, node, ordinal):
                     return GROW_EDGES
@@ -371,7 +378,7 @@ def _insert(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone:
     return OK
 
 
-@inlined
+@internal
 def _extrapolate_and_insert(
     tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone: Any
 ) -> int:
@@ -425,7 +432,7 @@ def _extrapolate_and_insert(
     return OK
 
 
-@inlined
+@internal
 def _enter(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone: Any) -> int:
     """Inserts the state in memory, which is entered with the clock values of `zone`: checks its
     invariants and lets time pass. The constraint buffer is as before, after it."""
@@ -435,7 +442,7 @@ def _enter(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone: 
     status = state_invariants(tables, work)
     end = work.out[vm.CONSTRAINTS]
     if status > 0 and tables.settings[SET_FILTER] >= 0:
-        status = run_program(tables, work, tables.settings[SET_FILTER])
+        status = vm.run(tables, work, tables.settings[SET_FILTER])
     if status > 0:
         status = constrain_all(work, kept, end, zone)
         if status == OK and tables.settings[SET_CLOCKS] > 1:
@@ -454,7 +461,7 @@ def _enter(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone: 
     return _extrapolate_and_insert(tables, store, work, parent, ordinal, zone)
 
 
-@inlined
+@internal
 def _fault(store: Any, work: Any, node: int, ordinal: int, fault: int) -> int:
     """Says in the counters what went wrong where, or which room was missing."""
     if fault == NO_ROOM:
@@ -471,7 +478,7 @@ def _fault(store: Any, work: Any, node: int, ordinal: int, fault: int) -> int:
 # -------------------------------------------------------------------------------- one expansion
 
 
-@inlined
+@internal
 def _remainder(
     tables: Any, work: Any, candidates: int, candidate: int, row: Any, zone: Any
 ) -> tuple[int, int]:
@@ -515,7 +522,7 @@ def _cut(pieces: Any, size: int, zone: Any) -> tuple[int, int]:
     return end - size, OK
 
 
-@inlined
+@internal
 def _deadlock_goal(
     tables: Any, store: Any, work: Any, node: int, candidates: int, row: Any, zone: Any
 ) -> int:
@@ -571,7 +578,7 @@ def _deadlock_goal(
     return 0
 
 
-@inlined
+@internal
 def _first_successor_first(store: Any, low: int) -> None:
     """Reverses the stack above `low`."""
     high = store.counts[COUNT_PENDING] - 1
@@ -583,102 +590,164 @@ def _first_successor_first(store: Any, low: int) -> None:
         high -= 1
 
 
-@inlined
-def _expand(tables: Any, store: Any, work: Any, node: int) -> int:
-    """Adds all successors of a node; of node -1, the initial state, which is in memory.
+@internal
+def _candidates_of(tables: Any, store: Any, work: Any, node: int) -> tuple[int, int]:
+    """Loads a node, its state into memory and its zone into scratch[5], and enumerates what its
+    data enables: (how many, status)."""
+    if tables.settings[SET_CLOCKS] > 1:
+        # A copy, as the pool of zones grows while we work.
+        dbm.copy_into(store.zones[node], work.scratch[5])
+    load_row(tables, work, store.rows[store.nodes[node, NODE_ROW]])
+    return enumerate_candidates(tables, work)
 
-    OK, FOUND, a reason to grow, FAULTED or OVERFLOWED.
-    """
-    n = tables.settings[SET_CLOCKS]
-    priorities = tables.settings[SET_PRIORITIES]
-    # A copy, as the pool of zones grows while we work.
-    zone = work.scratch[5]
-    current = work.scratch[6]
-    row = store.rows[store.nodes[max(node, 0), NODE_ROW]]
-    first, candidates, status = -1, 0, OK
-    if node >= 0:
-        first = 0
-        if n > 1:
-            dbm.copy_into(store.zones[node], zone)
-        load_row(tables, work, row)
-        candidates, status = enumerate_candidates(tables, work)
-        if status == OK and tables.settings[SET_GOAL_DEADLOCK]:
-            found = _deadlock_goal(tables, store, work, node, candidates, row, zone)
-            if found > 1 or found < 0:
-                status = found
-            elif found == 1 and _note_found(store, tables, work, node):
-                return FOUND
-    else:
-        work.out[vm.CONSTRAINTS] = 0
-        dbm.zero(current)
-    first_pending = store.counts[COUNT_PENDING]
-    candidate = first
-    while status == OK and candidate < candidates:
-        pieces = 1
-        if priorities and candidate >= 0:
-            pieces, status = _remainder(tables, work, candidates, candidate, row, zone)
-        for piece in range(pieces):
+
+@internal
+def _take(tables: Any, store: Any, work: Any, node: int, candidate: int, zone: Any) -> int:
+    """Adds what a candidate leads to from the part `zone` of a node, which is lost."""
+    status = guard_zone(work, candidate, zone)
+    if status != OK:
+        return OK if status == EMPTY else status
+    status = apply_parts(tables, work, candidate)
+    if status > 0:
+        status = OK
+        for reset in range(work.out[vm.RESETS]):
+            status = dbm.reset(zone, work.resets[reset, 0], work.resets[reset, 1])
             if status != OK:
-                break
-            if candidate >= 0:
-                if n > 1:
-                    dbm.copy_into(work.pieces[piece] if priorities else zone, current)
-                status = guard_zone(work, candidate, current)
-                if status == EMPTY:
-                    status = OK
-                    continue
-                if status == OVERFLOW:
-                    break
-                status = apply_parts(tables, work, candidate)
-                if status > 0:
-                    status = OK
-                    for reset in range(work.out[vm.RESETS]):
-                        status = dbm.reset(current, work.resets[reset, 0], work.resets[reset, 1])
-                        if status != OK:
-                            break
-            if status == OK:
-                status = _enter(tables, store, work, node, candidate, current)
-            if candidate >= 0:
-                load_row(tables, work, row)
-        candidate += 1
+                return status
+        status = _enter(tables, store, work, node, candidate, zone)
+    load_row(tables, work, store.rows[store.nodes[node, NODE_ROW]])
+    return status
+
+
+@internal
+def _start(tables: Any, store: Any, work: Any) -> int:
+    """Adds the initial state, which is in memory; statuses as those of `_expand`."""
+    work.out[vm.CONSTRAINTS] = 0
+    dbm.zero(work.scratch[6])
+    status = _enter(tables, store, work, -1, -1, work.scratch[6])
+    return _fault(store, work, -1, -1, -status) if status < 0 else status
+
+
+@internal
+def _conclude(
+    tables: Any, store: Any, work: Any, node: int, candidate: int, status: int, pending: int
+) -> int:
+    """The status of an expansion that ended with `status` at a candidate; with an order of
+    depth, the successors above `pending` are put in order."""
     if status < 0:
-        return _fault(store, work, node, candidate - 1, -status)
+        return _fault(store, work, node, candidate, -status)
     if status == OVERFLOW:
         return OVERFLOWED
     if status == OK and tables.settings[SET_ORDER] == ORDER_DEPTH:
-        _first_successor_first(store, first_pending)
+        _first_successor_first(store, pending)
+    return status
+
+
+@internal
+def _expand(tables: Any, store: Any, work: Any, node: int) -> int:
+    """Adds all successors of a node. OK, FOUND, a reason to grow, FAULTED or OVERFLOWED."""
+    candidates, status = _candidates_of(tables, store, work, node)
+    pending = store.counts[COUNT_PENDING]
+    candidate = -1
+    while status == OK and candidate + 1 < candidates:
+        candidate += 1
+        if tables.settings[SET_CLOCKS] > 1:
+            dbm.copy_into(work.scratch[5], work.scratch[6])
+        status = _take(tables, store, work, node, candidate, work.scratch[6])
+    return _conclude(tables, store, work, node, candidate, status, pending)
+
+
+@internal
+def _expand_splitting(tables: Any, store: Any, work: Any, node: int) -> int:
+    """As `_expand`, where a candidate may be taken, or deadlock be, in a part of the zone that
+    is not convex."""
+    candidates, status = _candidates_of(tables, store, work, node)
+    row = store.rows[store.nodes[node, NODE_ROW]]
+    zone = work.scratch[5]
+    if status == OK and tables.settings[SET_GOAL_DEADLOCK]:
+        found = _deadlock_goal(tables, store, work, node, candidates, row, zone)
+        if found > 1 or found < 0:
+            status = found
+        elif found == 1 and _note_found(store, tables, work, node):
+            return FOUND
+    pending = store.counts[COUNT_PENDING]
+    candidate = -1
+    while status == OK and candidate + 1 < candidates:
+        candidate += 1
+        pieces, status = _remainder(tables, work, candidates, candidate, row, zone)
+        for piece in range(pieces):
+            if status == OK:
+                dbm.copy_into(work.pieces[piece], work.scratch[6])
+                status = _take(tables, store, work, node, candidate, work.scratch[6])
+    return _conclude(tables, store, work, node, candidate, status, pending)
+
+
+@internal
+def _next(tables: Any, store: Any) -> int:
+    """The node to expand now: one whose expansion was undone, or a waiting one; -1 is the state
+    before the first, NO_NODE says that there is none."""
+    node = store.counts[COUNT_CURRENT]
+    if node == NO_NODE:
+        node = _pop(tables, store)
+        return node if node >= 0 else NO_NODE
+    store.counts[COUNT_CURRENT] = NO_NODE
+    return int(node)
+
+
+@internal
+def _settle(store: Any, node: int, status: int, before: tuple[int, int, int]) -> int:
+    """Notes that a node was expanded, or that it was not for lack of room."""
+    counts = store.counts
+    if GROW_NODES <= status <= GROW_PIECES:
+        # Undo the counts; the states already added will be found to be covered.
+        counts[COUNT_TRANSITIONS], counts[COUNT_COVERED], counts[COUNT_EDGES] = before
+        counts[COUNT_CURRENT] = node
+    elif status == OK and node >= 0:
+        store.nodes[node, NODE_STATUS] = EXPANDED
+        counts[COUNT_EXPANDED] += 1
+    elif status == OK:
+        counts[COUNT_TRANSITIONS] = 0
     return status
 
 
 @kernel
 def advance(tables: Any, store: Any, work: Any, budget: int) -> int:
     """Expands up to `budget` nodes. DONE, FOUND, PAUSED (budget used), GROW_*: call again with
-    more room (nothing is lost), FAULTED or OVERFLOWED."""
+    more room (nothing is lost), FAULTED or OVERFLOWED.
+
+    Pre: there are no priorities, and no goal speaks of deadlock (see `advance_splitting`).
+    """
     counts = store.counts
     for _ in range(budget):
-        node = counts[COUNT_CURRENT]
+        node = _next(tables, store)
         if node == NO_NODE:
-            node = _pop(tables, store)
-            if node < 0:
-                return FOUND if counts[COUNT_FOUND] >= 0 else DONE
-        counts[COUNT_CURRENT] = NO_NODE
-        transitions = counts[COUNT_TRANSITIONS]
-        covered = counts[COUNT_COVERED]
-        edges = counts[COUNT_EDGES]
-        status = _expand(tables, store, work, node)
-        if GROW_NODES <= status <= GROW_PIECES:
-            # Undo the counts; the states already added will be found to be covered.
-            counts[COUNT_TRANSITIONS] = transitions
-            counts[COUNT_COVERED] = covered
-            counts[COUNT_EDGES] = edges
-            counts[COUNT_CURRENT] = node
-            return status
-        if status == OK:
-            if node >= 0:
-                store.nodes[node, NODE_STATUS] = EXPANDED
-                counts[COUNT_EXPANDED] += 1
-            else:
-                counts[COUNT_TRANSITIONS] = 0
+            return FOUND if counts[COUNT_FOUND] >= 0 else DONE
+        before = (counts[COUNT_TRANSITIONS], counts[COUNT_COVERED], counts[COUNT_EDGES])
+        if node >= 0:
+            status = _expand(tables, store, work, node)
         else:
+            status = _start(tables, store, work)
+        status = _settle(store, node, status, before)
+        if status != OK:
+            return status
+    return PAUSED
+
+
+@kernel
+def advance_splitting(tables: Any, store: Any, work: Any, budget: int) -> int:
+    """As `advance`, for all searches. It is a kernel of its own as it takes half as long again
+    to compile, and few searches need it."""
+    counts = store.counts
+    for _ in range(budget):
+        node = _next(tables, store)
+        if node == NO_NODE:
+            return FOUND if counts[COUNT_FOUND] >= 0 else DONE
+        before = (counts[COUNT_TRANSITIONS], counts[COUNT_COVERED], counts[COUNT_EDGES])
+        if node >= 0:
+            status = _expand_splitting(tables, store, work, node)
+        else:
+            status = _start(tables, store, work)
+        status = _settle(store, node, status, before)
+        if status != OK:
             return status
     return PAUSED

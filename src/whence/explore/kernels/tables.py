@@ -7,7 +7,9 @@ way, returns which array was too small, and is called again with a larger one.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from whence.zones.bundle import Bundle, array
 
 __all__ = ["Store", "Tables", "Work"]
 
@@ -142,53 +144,53 @@ PART_TO = 2
 PART_COLUMNS = 3
 
 
-class Tables(NamedTuple):
-    code: Array
-    edges: Array
-    edge_start: Array  # by location, one more at the end
-    locations: Array
-    location_base: Array  # by process
-    process_priority: Array
-    select_values: Array
-    channels: Array
-    lower: Array  # L bounds by location and clock
-    upper: Array  # U bounds
-    goal_lower: Array  # bounds of the state formula, by clock
-    goal_upper: Array
-    diagonals: Array  # (i, j, raw) to split zones by
-    watched: Array  # processes with an invariant somewhere
-    goals: Array
-    settings: Array
+class Tables(Bundle):
+    code: Array = array("int32", None)
+    edges: Array = array("int32", None, EDGE_COLUMNS)
+    edge_start: Array = array("int32", None)  # by location, one more at the end
+    locations: Array = array("int32", None, LOCATION_COLUMNS)
+    location_base: Array = array("int32", None)  # by process
+    process_priority: Array = array("int32", None)
+    select_values: Array = array("int32", None)
+    channels: Array = array("int32", None, CHANNEL_COLUMNS)
+    lower: Array = array("int32", None, None)  # L bounds by location and clock
+    upper: Array = array("int32", None, None)  # U bounds
+    goal_lower: Array = array("int32", None)  # bounds of the state formula, by clock
+    goal_upper: Array = array("int32", None)
+    diagonals: Array = array("int32", None, 3)  # (i, j, raw) to split zones by
+    watched: Array = array("int32", None)  # processes with an invariant somewhere
+    goals: Array = array("int32", None, GOAL_COLUMNS)
+    settings: Array = array("int64", SET_SIZE)
 
 
-class Store(NamedTuple):
-    rows: Array
-    slots: Array  # hash table: fingerprint << 32 | row + 1
-    head: Array  # first node of a row
-    nodes: Array
-    zones: Array
-    pending: Array  # stack, or heap of nodes
-    keys: Array  # keys of the heap
-    edges: Array  # (source node, target node, ordinal), if kept
-    counts: Array
+class Store(Bundle):
+    rows: Array = array("int32", None, None)
+    slots: Array = array("int64", None)  # hash table: fingerprint << 32 | row + 1
+    head: Array = array("int32", None)  # first node of a row
+    nodes: Array = array("int32", None, NODE_COLUMNS)
+    zones: Array = array("int32", None, None, None)
+    pending: Array = array("int32", None)  # stack, or heap of nodes
+    keys: Array = array("int64", None)  # keys of the heap
+    edges: Array = array("int32", None, 3)  # (source node, target node, ordinal), if kept
+    counts: Array = array("int64", COUNT_SIZE)
 
 
-class Work(NamedTuple):
-    memory: Array
-    stack: Array
-    calls: Array
-    constraints: Array
-    resets: Array
-    out: Array
-    active: Array
-    receivers: Array  # by channel: first and last active receiver
-    touched: Array  # channels with receivers
-    options: Array  # of broadcast receivers: parts
-    odometer: Array
-    candidates: Array
-    parts: Array
-    pieces: Array  # zones
-    spare: Array  # zones for subtraction
-    scratch: Array  # a few zones
-    lower: Array
-    upper: Array
+class Work(Bundle):
+    memory: Array = array("int64", None)
+    stack: Array = array("int64", None)
+    calls: Array = array("int64", None, 2)
+    constraints: Array = array("int64", None, 3)
+    resets: Array = array("int64", None, 2)
+    out: Array = array("int64", None)
+    active: Array = array("int64", None, ACTIVE_COLUMNS)
+    receivers: Array = array("int32", None, 2)  # by channel: first and last active receiver
+    touched: Array = array("int64", None)  # channels with receivers
+    options: Array = array("int64", None, PART_COLUMNS)  # of broadcast receivers: parts
+    odometer: Array = array("int64", None, 3)
+    candidates: Array = array("int64", None, CANDIDATE_COLUMNS)
+    parts: Array = array("int64", None, PART_COLUMNS)
+    pieces: Array = array("int32", None, None, None)  # zones
+    spare: Array = array("int32", None, None, None)  # zones for subtraction
+    scratch: Array = array("int32", None, None, None)  # a few zones
+    lower: Array = array("int32", None)
+    upper: Array = array("int32", None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from whence.explore.kernels.tables import SET_FRAMES
 from whence.expr.bytecode import Op, Relation
 from whence.expr.faults import CALL_DEPTH, LOOP_STEPS, Fault
 from whence.zones.bounds import MAX_CONSTANT
@@ -119,24 +120,17 @@ def _divide(a: int, b: int) -> int:
 
 
 @internal
-def run(
-    code: Any,
-    start: int,
-    memory: Any,
-    frames: int,
-    stack: Any,
-    calls: Any,
-    constraints: Any,
-    resets: Any,
-    out: Any,
-) -> int:
+def run(tables: Any, work: Any, start: int) -> int:
     """Runs the program at `start`: 1 accepted, 0 rejected, -f for fault f.
 
-    Pre: `frames` is the address of the first function frame; `stack` has room for the largest
-    program (see Assembler.largest_program), `calls` for CALL_DEPTH rows, `constraints` and
-    `resets` for all that one state can emit (checked: FAULT OVERFLOW is never silent).
+    Pre: the stack of `work` has room for the largest program (see Assembler.largest_program),
+    `calls` for CALL_DEPTH rows, `constraints` and `resets` for all that one state can emit
+    (checked: FAULT OVERFLOW is never silent).
     Post: out[CONSTRAINTS] and out[RESETS] have moved past what was emitted.
     """
+    code, memory, stack, out = tables.code, work.memory, work.stack, work.out
+    calls, constraints, resets = work.calls, work.constraints, work.resets
+    frames = tables.settings[SET_FRAMES]
     pc = start
     sp = 0  # the stack grows upward; stack[sp - 1] is its top
     fp = frames
