@@ -30,6 +30,7 @@ from whence.zones.zone import Zone
 
 __all__ = [
     "Candidate",
+    "Comparison",
     "Constraint",
     "Moment",
     "SymbolicInterpreter",
@@ -41,6 +42,26 @@ __all__ = [
 Constraint = tuple[int, int, int]
 
 _UNTOUCHED = Fraction(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a comparison in the model says in one state: clock i - clock j `op` value."""
+
+    expr: Binary
+    i: int
+    j: int
+    op: str
+    value: int
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        found: list[Constraint] = []
+        if self.op in ("<", "<=", "=="):
+            found.append((self.i, self.j, 2 * self.value + (self.op != "<")))
+        if self.op in (">", ">=", "=="):
+            found.append((self.j, self.i, -2 * self.value + (self.op != ">")))
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +257,17 @@ class SymbolicInterpreter:
     def constraints(self, formula: Expr, store: Store) -> tuple[Constraint, ...] | None:
         """What a conjunction of conditional clock constraints demands of clocks in a state;
         None if its data part is false."""
-        found: list[Constraint] = []
+        found = self.comparisons(formula, store)
+        if found is None:
+            return None
+        return tuple(constraint for comparison in found for constraint in comparison.constraints)
+
+    def comparisons(self, formula: Expr, store: Store) -> tuple[Comparison, ...] | None:
+        """The same, each with the comparison in the model that demands it."""
+        found: list[Comparison] = []
         return tuple(found) if self._collect(formula, store, found) else None
 
-    def _collect(self, expr: Expr, store: Store, found: list[Constraint]) -> bool:
+    def _collect(self, expr: Expr, store: Store, found: list[Comparison]) -> bool:
         if not isinstance(expr.type, ConstraintType):
             return holds(expr, store)
         match expr:
@@ -264,11 +292,11 @@ class SymbolicInterpreter:
                     for value in domain_of(symbol)
                 )
             case Binary():
-                found.extend(self._comparison(expr, store))
+                found.append(self._comparison(expr, store))
                 return True
         raise AssertionError(f"not a conjunction of constraints: {expr}")
 
-    def _comparison(self, expr: Binary, store: Store) -> Iterable[Constraint]:
+    def _comparison(self, expr: Binary, store: Store) -> Comparison:
         left = expr.left
         if isinstance(left, Binary):
             i, j = self._clock(left.left, store), self._clock(left.right, store)
@@ -276,10 +304,7 @@ class SymbolicInterpreter:
             i, j = self._clock(left, store), 0
         value = evaluate(expr.right, store)
         assert isinstance(value, int)
-        if expr.op in ("<", "<=", "=="):
-            yield i, j, 2 * value + (expr.op != "<")
-        if expr.op in (">", ">=", "=="):
-            yield j, i, -2 * value + (expr.op != ">")
+        return Comparison(expr, i, j, expr.op, value)
 
     def _clock(self, expr: Expr, store: Store) -> int:
         return self.compiled.layout.clock_of[place_of(expr, store).address]
@@ -299,10 +324,14 @@ class SymbolicInterpreter:
                 store.bind(select.symbol, value)
             apply_updates(edge.updates, store)
             after[use.process] = edge.target
-        resets = tuple(
-            (clock, int(value)) for clock, value in enumerate(store.clocks) if value != _UNTOUCHED
-        )
+        resets = _set_clocks(store)
         return tuple(after), tuple(store.data), resets
+
+    def clocks_set(self, update: Expr, store: Store) -> tuple[tuple[int, int], ...]:
+        """Executes one update in `store`: the clocks that it sets, and to what."""
+        store.clocks = [_UNTOUCHED] * self.clocks
+        apply_updates((update,), store)
+        return _set_clocks(store)
 
     def step(self, moment: Moment, candidate: Candidate) -> list[Moment]:
         """The states after a transition, time to pass there included: one, or several where
@@ -386,6 +415,13 @@ class SymbolicInterpreter:
                 enabled = enabled.past()
             rest = rest - Federation(self.clocks, [enabled.matrix])
         return rest
+
+
+def _set_clocks(store: Store) -> tuple[tuple[int, int], ...]:
+    assert store.clocks is not None
+    return tuple(
+        (clock, int(value)) for clock, value in enumerate(store.clocks) if value != _UNTOUCHED
+    )
 
 
 def constrained(zone: Zone, constraints: Iterable[Constraint]) -> Zone:

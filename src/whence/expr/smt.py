@@ -63,7 +63,7 @@ from whence.expr.types import (
     cells,
     named_cells,
 )
-from whence.source import Diagnostic, InputError, Origin, UnsupportedError, UsageError
+from whence.source import Diagnostic, InputError, Origin, UnsupportedError
 
 __all__ = ["Encoder", "Flavour", "State", "Term", "Truth", "Value", "z3_module"]
 
@@ -81,13 +81,8 @@ class Flavour(Enum):
 
 @cache
 def z3_module() -> Any:
-    """The optional dependency, or a message that says how to get it."""
-    try:
-        return importlib.import_module("z3")
-    except ImportError as error:
-        raise UsageError(
-            Diagnostic("this needs the solver z3", hint="pip install 'whence[smt]'")
-        ) from error
+    """The solver, loaded when it is needed: it takes a while."""
+    return importlib.import_module("z3")
 
 
 @dataclass(frozen=True, slots=True)

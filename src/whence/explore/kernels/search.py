@@ -41,6 +41,7 @@ from whence.explore.kernels.tables import (
     COUNT_TRANSITIONS,
     COVER_EQUAL,
     COVER_INCLUSION,
+    COVER_MUTUAL,
     COVERED,
     DONE,
     EXPANDED,
@@ -245,6 +246,10 @@ def _covers(tables: Any, work: Any, big: Any, small: Any) -> bool:
     cover = tables.settings[SET_COVER]
     if cover == COVER_EQUAL:
         return dbm.equal(big, small)
+    if cover == COVER_MUTUAL and not extrapolation.included_in_alu(
+        big, small, work.lower, work.upper
+    ):
+        return False
     if cover == COVER_INCLUSION:
         return dbm.includes(big, small)
     return extrapolation.included_in_alu(small, big, work.lower, work.upper)

@@ -71,6 +71,7 @@ SET_SIZE = 17
 COVER_EQUAL = 0  # same zone
 COVER_INCLUSION = 1  # zone included
 COVER_ALU = 2  # zone included in the abstraction a_LU of the other
+COVER_MUTUAL = 3  # each zone included in the abstraction a_LU of the other
 
 ORDER_BREADTH = 0
 ORDER_DEPTH = 1
