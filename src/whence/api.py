@@ -36,11 +36,15 @@ if TYPE_CHECKING:
     from whence.explore.check import Checker, Options
     from whence.explore.replay import Replay
     from whence.explore.search import Budget, Progress
+    from whence.timing.model import TimedModel
+    from whence.timing.repair import RepairOptions
+    from whence.timing.results import Kind, RangesResult, Repair, RepairResult
 
 __all__ = [
     "Limits",
     "Model",
     "Recorded",
+    "RepairSettings",
     "Settings",
     "load",
     "load_text",
@@ -150,6 +154,56 @@ class Settings(TypedDict, total=False):
     budget: str | Limits | Budget | None
     verify: bool
     progress: Callable[[Progress], None] | None
+
+
+class RepairSettings(TypedDict, total=False):
+    """How repairs are searched for.
+
+    - `kinds`: of the changes (all, by default); `limit`: so many repairs of each kind (20);
+      `max_changes`: so many changes in one repair (3).
+    - `test`: of admissibility: `equal` (the default), `nothing lost` or `none`; `labels`: the
+      letters of its words: `transitions` (the default) or `actions`.
+    - `realization`: of all delays along a trace, which to show.
+    - `budget`: of each search in a state space, such as `"60s, 2GB"`; `effort`: of the search
+      for repairs, in constraint systems that are solved (20000).
+    """
+
+    kinds: Sequence[Kind] | None
+    limit: int
+    max_changes: int
+    test: Literal["equal", "nothing lost", "none"]
+    labels: Literal["transitions", "actions"]
+    realization: Literal["earliest", "latest", "middle"]
+    budget: str | Limits | None
+    effort: int
+
+
+def _budget(budget: str | Limits | None) -> Budget:
+    from whence.explore.search import Budget
+
+    if isinstance(budget, str):
+        budget = parse_budget(budget)
+    return Budget() if budget is None else Budget(budget.states, budget.seconds, budget.megabytes)
+
+
+def _repair_options(settings: RepairSettings) -> RepairOptions:
+    from whence.timing.repair import RepairOptions
+    from whence.timing.results import KINDS
+
+    unknown = settings.keys() - RepairSettings.__annotations__.keys()
+    if unknown:
+        raise UsageError(f"there is no setting `{min(unknown)}`")
+    default = RepairOptions()
+    return RepairOptions(
+        kinds=tuple(settings.get("kinds") or KINDS),
+        limit=settings.get("limit", default.limit),
+        max_changes=settings.get("max_changes", default.max_changes),
+        labels=settings.get("labels", default.labels),
+        test=settings.get("test", default.test),
+        realization=settings.get("realization", default.realization),
+        budget=_budget(settings.get("budget")),
+        effort=settings.get("effort", default.effort),
+    )
 
 
 def _options(settings: Settings) -> Options:
@@ -389,6 +443,113 @@ class Model:
                 "was it made with this version of the model?",
             )
         )
+
+    # --------------------------------------------------------------- why, and what to change
+
+    def safety_query(self, query: str | Query | None = None) -> Query:
+        """The query that is meant: the one given, or the only `A[]` query of the model."""
+        if isinstance(query, str):
+            return self.query(query)
+        if query is not None:
+            return query
+        found = [query for query in self.queries if query.kind == "A[]"]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise UsageError(
+                Diagnostic(
+                    "the model has no `A[]` query",
+                    Origin(self.file),
+                    "give one with --query 'A[] not (...)'",
+                )
+            )
+        listed = "; ".join(" ".join(query.text.split()) for query in found)
+        raise UsageError(
+            Diagnostic(
+                f"the model has {len(found)} `A[]` queries: {listed}",
+                Origin(self.file),
+                "choose one with --query",
+            )
+        )
+
+    def ranges(
+        self,
+        query: str | Query | None = None,
+        *,
+        trace: TimedTrace | None = None,
+        realization: Literal["earliest", "latest", "middle"] = "earliest",
+        budget: str | Limits | None = None,
+        max_size: int | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> RangesResult:
+        """Which delays make a run violate an `A[]` query: the causal ranges of `trace`, or of a
+        shortest run that violates it. `max_size`: no sums of more delays."""
+        from whence.timing.ranges import ranges
+
+        return ranges(
+            self._timed(),
+            self.safety_query(query),
+            None if trace is None else trace.transitions,
+            realization,
+            _budget(budget),
+            max_size,
+            progress,
+        )
+
+    def repair(
+        self,
+        query: str | Query | None = None,
+        *,
+        progress: Callable[[str], None] | None = None,
+        trace: TimedTrace | None = None,
+        **settings: Unpack[RepairSettings],
+    ) -> RepairResult:
+        """Which changes of the model mend an `A[]` query: the minimal repairs of `trace`, or of
+        a shortest run that violates it, each judged on the whole model."""
+        from whence.timing.repair import repair
+
+        return repair(
+            self._timed(),
+            self.safety_query(query),
+            None if trace is None else trace.transitions,
+            _repair_options(settings),
+            progress,
+        )
+
+    def repaired(self, repair: Repair) -> Model:
+        """The model with the changes of a repair made; the layout of its file is kept."""
+        from whence.timing.repair import repaired
+
+        return Model(repaired(self.document, repair.changes))
+
+    def iterate(
+        self,
+        query: str | Query | None = None,
+        *,
+        progress: Callable[[str], None] | None = None,
+        **settings: Unpack[RepairSettings],
+    ) -> list[tuple[RepairResult, Repair | None]]:
+        """Repairs one run after the other until the query holds (the last result's verdict is
+        then `satisfied`) or there is no admissible repair. Each round has the repair it made;
+        :meth:`repaired` makes them, one after the other."""
+        from whence.timing.repair import iterate
+
+        rounds = iterate(
+            self._timed(), self.safety_query(query), _repair_options(settings), progress
+        )
+        return [(done.result, done.chosen) for done in rounds]
+
+    def save_model(self, path: AnyPath) -> None:
+        """Write the model as UPPAAL's XML."""
+        from whence.files import write_atomically
+        from whence.formats.uppaal.write import write_xml
+
+        write_atomically(str(path), write_xml(self.document))
+
+    def _timed(self) -> TimedModel:
+        from whence.timing.model import TimedModel
+
+        return TimedModel(self.document, self._elaborated)
 
     # ---------------------------------------------------------------------------------- results
 

@@ -1,0 +1,1 @@
+"""Timed counterexamples explained and mended (Koelbl, chapters 8 to 10)."""

@@ -1,0 +1,337 @@
+"""Whether a changed network still does what the original did (Kölbl, section 10.3).
+
+The untimed automaton of a network (Definition 40) is its zone graph without clocks: words are
+sequences of labels of action transitions, delays cannot be seen, and every state accepts.  (The
+loops that the definition adds for time that passes only make words infinite; by Theorem 17 the
+finite prefixes decide.)  A repair is admissible if the automata of both networks are equivalent.
+
+Nodes are told apart by equality of extrapolated zones.  That is exact: each zone lies in the
+abstraction a_LU of what is really reached there, so that for each of its valuations there is one
+that is reached by the same transitions and can do all that it can do (a_LU is a simulation); by
+induction, each path of the graph is a run of the network, and no run is missing, as abstraction
+only adds valuations.  Replacing a zone by one that *includes* it, as searches for single states
+do, would not be: the larger zone was reached in another way, and its transitions would become
+words that no run has.  Bounds that keep bisimilar states apart, as liveness needs them, are not
+needed for finite words.  (Networks with priorities or differences of clocks get them anyway, as
+there a_LU is no simulation; in the latter, a state may be several nodes.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from whence.explore.check import Checker
+from whence.explore.kernels import tables as t
+from whence.explore.realize import Realization
+from whence.explore.search import REASONS, Budget, Outcome, Progress, Search
+from whence.explore.traces import walk
+from whence.model.network import Network
+from whence.model.trace import EdgeUse, TimedTrace, Transition
+from whence.timing.language import (
+    Automaton,
+    LanguageBudgetExceeded,
+    difference,
+    missing_word,
+)
+
+__all__ = [
+    "Comparison",
+    "LabelTable",
+    "Labels",
+    "Test",
+    "UntimedGraph",
+    "compare",
+    "label_of",
+    "untimed",
+    "witness_trace",
+]
+
+#: What a letter is: the edges that are taken, or only the channel (`tau` for an internal step).
+Labels = Literal["transitions", "actions"]
+#: `nothing lost`: the repaired network has all words of the original; `nothing new`: it has no
+#: others; `equal`: both.
+Test = Literal["equal", "nothing lost", "nothing new"]
+Side = Literal["original", "repaired"]
+
+Ints = npt.NDArray[np.int64]
+
+#: Columns of the edges of a graph.
+SOURCE, LABEL, TARGET, TRANSITION = range(4)
+
+
+# ---------------------------------------------------------------------------------------- labels
+
+
+class LabelTable:
+    """Numbers for labels; graphs that are compared share one table."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """The number of a label, made if new."""
+        found = self._numbers.setdefault(text, len(self._texts))
+        if found == len(self._texts):
+            self._texts.append(text)
+        return found
+
+    def text(self, number: int) -> str:
+        return self._texts[number]
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def label_of(network: Network, transition: Transition, labels: Labels) -> str:
+    """The letter that a transition is. It names processes and locations, and so is the same in
+    networks that differ in their guards, invariants and updates only."""
+    if labels == "transitions":
+        uses = ", ".join(_use_text(network, use) for use in transition.uses)
+        return f"{transition.action}: {uses}"
+    first = transition.uses[0]
+    edge = network.processes[first.process].edges[first.edge]
+    if transition.action == "tau" and edge.synchronisation is not None:
+        return "channel tau"  # no internal step, whatever its name
+    return transition.action
+
+
+def _use_text(network: Network, use: EdgeUse) -> str:
+    """`client.reqCreate->reqSent`, with what else it takes to tell the edge from others."""
+    process = network.processes[use.process]
+    edge = process.edges[use.edge]
+    source, target = (
+        process.locations[number].name or f"#{number}" for number in (edge.source, edge.target)
+    )
+    text = f"{process.name}.{source}->{target}"
+    parallel = [e for e in process.edges if (e.source, e.target) == (edge.source, edge.target)]
+    if len(parallel) > 1:
+        text += f"#{use.edge}"
+    if use.selects:
+        names = [select.symbol.name for select in edge.selects]
+        values = (f"{name}={value}" for name, value in zip(names, use.selects, strict=True))
+        text += f"[{', '.join(values)}]"
+    return text
+
+
+# ---------------------------------------------------------------------------------------- graphs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UntimedGraph:
+    """The untimed automaton of a network, and what its edges stand for.
+
+    `edges` has a row (source, label, target, number in `transitions`) for each edge, sorted.
+    Unless `complete`, it is only the part of the graph that was explored until `reason`: its
+    words are words of the network, but others are missing.
+    """
+
+    labels: Labels
+    table: LabelTable
+    automaton: Automaton
+    edges: Ints
+    transitions: tuple[Transition, ...]
+    outcome: Outcome
+    complete: bool
+    reason: str = ""
+
+    def path(self, word: Sequence[int]) -> tuple[Transition, ...] | None:
+        """The transitions of one path with the labels `word`; None if there is none. Each path
+        of the graph is one of the network."""
+        layers = [set(self.automaton.initial)]
+        for letter in word:
+            leaving = (self.automaton.edges[state] for state in layers[-1])
+            layers.append({target for e in leaving for label, target in e if label == letter})
+        if not layers[-1]:
+            return None
+        state = min(layers[-1])
+        found: list[Transition] = []
+        for letter, before in zip(reversed(word), reversed(layers[:-1]), strict=True):
+            row = self._row_into(state, letter, before)
+            found.append(self.transitions[row[TRANSITION]])
+            state = int(row[SOURCE])
+        return tuple(reversed(found))
+
+    def _row_into(self, target: int, label: int, sources: set[int]) -> Ints:
+        """The first edge with a label from one of the sources to the target."""
+        edges = self.edges
+        rows = np.flatnonzero((edges[:, TARGET] == target) & (edges[:, LABEL] == label))
+        inside = np.isin(edges[rows, SOURCE], list(sources))
+        found: Ints = edges[rows[inside][0]]
+        return found
+
+
+def untimed(
+    checker: Checker,
+    labels: Labels,
+    table: LabelTable,
+    budget: Budget | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> UntimedGraph:
+    """The untimed automaton of a network (Definition 40). Where the model does something wrong,
+    the search ends, and the graph is not complete."""
+    compiled = checker.compiled
+    tables = compiled.search_tables(cover=_cover(checker), keep_edges=True, drop_covered=False)
+    search = Search(compiled, tables)
+    outcome = search.run(budget, progress)
+    transitions, edges = _edges_of(checker, search, labels, table)
+    nodes = search.store.nodes[: search.node_count]
+    initial = np.flatnonzero(nodes[:, t.NODE_PARENT] < 0).tolist()
+    complete = outcome.reason == "complete"
+    return UntimedGraph(
+        labels=labels,
+        table=table,
+        automaton=Automaton(tuple(initial), _leaving(edges, len(nodes))),
+        edges=edges,
+        transitions=transitions,
+        outcome=outcome,
+        complete=complete,
+        reason="" if complete else _reason(outcome),
+    )
+
+
+def _cover(checker: Checker) -> int:
+    """Which zones count as the same: those that simulate each other, where a_LU is known to be a
+    simulation, and equal ones otherwise."""
+    plain = checker.compiled.search_tables().tables.settings
+    if plain[t.SET_DIAGONALS] or plain[t.SET_PRIORITIES]:
+        return t.COVER_EQUAL
+    return t.COVER_MUTUAL
+
+
+def _reason(outcome: Outcome) -> str:
+    if outcome.reason == "fault":
+        place = str(outcome.fault_origin)
+        return f"{place}: {outcome.fault.text}" if place else outcome.fault.text
+    return REASONS[outcome.reason]
+
+
+def _edges_of(
+    checker: Checker, search: Search, labels: Labels, table: LabelTable
+) -> tuple[tuple[Transition, ...], Ints]:
+    """(all transitions that occur, the rows of a graph's edges)."""
+    store = search.store
+    kept = store.edges[: store.counts[t.COUNT_EDGES]].astype(np.int64)
+    # Nodes with the same discrete state have the same transitions under the same ordinals.
+    rows = store.nodes[kept[:, 0], t.NODE_ROW].astype(np.int64)
+    most = int(kept[:, 2].max(initial=0)) + 1
+    keys, places = np.unique(rows * most + kept[:, 2], return_inverse=True)
+    numbers: dict[Transition, int] = {}
+    meanings = np.empty((len(keys), 2), np.int64)
+    processes = len(checker.network.processes)
+    letters: list[int] = []
+    latest, candidates = -1, []
+    for place, key in enumerate(keys.tolist()):
+        row, ordinal = divmod(key, most)
+        if row != latest:
+            state = store.rows[row].tolist()
+            candidates = checker.interpreter.candidates(state[:processes], state[processes:])
+            latest = row
+        transition = candidates[ordinal].transition
+        number = numbers.setdefault(transition, len(numbers))
+        if number == len(letters):
+            letters.append(table.number(label_of(checker.network, transition, labels)))
+        meanings[place] = letters[number], number
+    found = np.empty((len(kept), 4), np.int64)
+    found[:, SOURCE], found[:, TARGET] = kept[:, 0], kept[:, 1]
+    found[:, LABEL], found[:, TRANSITION] = meanings[places.reshape(-1)].T
+    order = np.lexsort(found.T[::-1])
+    return tuple(numbers), found[order]
+
+
+def _leaving(edges: Ints, count: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """The (label, target) pairs of each node, without repetitions."""
+    different = np.ones(len(edges), bool)
+    different[1:] = (edges[1:, :TRANSITION] != edges[:-1, :TRANSITION]).any(axis=1)
+    kept = edges[different]
+    pairs = list(zip(kept[:, LABEL].tolist(), kept[:, TARGET].tolist(), strict=True))
+    starts = np.searchsorted(kept[:, SOURCE], np.arange(count + 1)).tolist()
+    return tuple(tuple(pairs[begin:end]) for begin, end in pairwise(starts))
+
+
+# ------------------------------------------------------------------------------------ comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a repair changes.
+
+    `admissible` None: given up, for `reason`.  Where it is False, `word` is a shortest word that
+    distinguishes (the first of them that is known, where a graph is not complete), and
+    `transitions` are a path that has it in the network `only_in`.
+    """
+
+    admissible: bool | None
+    test: Test
+    word: tuple[str, ...] | None = None
+    only_in: Side | None = None
+    transitions: tuple[Transition, ...] | None = None
+    reason: str = ""
+
+
+_DIRECTIONS: dict[Test, tuple[Side, ...]] = {
+    "equal": ("original", "repaired"),
+    "nothing lost": ("original",),
+    "nothing new": ("repaired",),
+}
+
+
+def compare(
+    original: UntimedGraph, repaired: UntimedGraph, test: Test = "equal", budget: int | None = None
+) -> Comparison:
+    """Whether a repair is admissible in the sense of `test`; `budget` is how many pairs of states
+    may be looked at. Pre: the graphs have the same kind of labels, in one table."""
+    if original.table is not repaired.table or original.labels != repaired.labels:
+        raise ValueError("graphs can be compared only if they share a table of labels")
+    graphs: dict[Side, UntimedGraph] = {"original": original, "repaired": repaired}
+    try:
+        found = _first_word(graphs, test, budget)
+    except LanguageBudgetExceeded as error:
+        return Comparison(None, test, reason=str(error))
+    if found is not None:
+        word, side = found
+        texts = tuple(original.table.text(letter) for letter in word)
+        return Comparison(False, test, texts, side, graphs[side].path(word))
+    reasons = [f"{side}: {graph.reason}" for side, graph in graphs.items() if not graph.complete]
+    if reasons:
+        return Comparison(None, test, reason="; ".join(reasons))
+    return Comparison(True, test)
+
+
+def _first_word(
+    graphs: dict[Side, UntimedGraph], test: Test, budget: int | None
+) -> tuple[tuple[int, ...], Side] | None:
+    """The first word that breaks `test`, and where it is from."""
+    left, right = graphs["original"], graphs["repaired"]
+    if test == "equal" and left.complete and right.complete:
+        found = difference(left.automaton, right.automaton, budget)
+        return None if found is None else (found.word, _SIDES[found.only_in])
+    words: list[tuple[int, tuple[int, ...], Side]] = []
+    for side in _DIRECTIONS[test]:
+        mine, other = (left, right) if side == "original" else (right, left)
+        # That an unfinished graph lacks a word says nothing; that it has one does.
+        if other.complete:
+            word = missing_word(mine.automaton, other.automaton, budget)
+            if word is not None:
+                words.append((len(word), word, side))
+    return min(words)[1:] if words else None
+
+
+_SIDES: dict[Literal["left", "right"], Side] = {"left": "original", "right": "repaired"}
+
+
+def witness_trace(
+    checker: Checker, transitions: Sequence[Transition], realization: Realization = "earliest"
+) -> TimedTrace | None:
+    """A timed trace along these transitions; None if the network has no run along them."""
+    for path in walk(checker.interpreter, transitions):
+        trace = path.trace(checker.interpreter, (), realization)
+        if trace is not None:
+            return trace
+    return None

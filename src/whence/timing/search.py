@@ -1,0 +1,587 @@
+"""The minimal sets of elements whose variation repairs a trace (Koelbl, section 10.2.2).
+
+A repair leaves the trace feasible and without a run that violates the property.  Instead of
+eliminating quantifiers, the search is guided by what goes wrong with a set of changes:
+
+- a run that still violates the property must be excluded by one more change;
+- constraints that contradict each other, so that no run is left, must be loosened by one more
+  change of an element among them.
+
+Every repair that includes the set makes such a change, so following them all, smaller sets first,
+finds every minimal repair (the hitting set tree of Reiter 1987, with conflicts made on demand).
+Amounts of bounds are found for a whole set of bounds at once, the least ones first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from whence.solve.integers import Amounts, Condition
+from whence.timing.elements import Reset, Urgency, WrittenComparison
+from whence.timing.results import SINGLE_KINDS, Kind
+from whence.timing.system import (
+    OPS,
+    Cause,
+    Flip,
+    NewOperator,
+    Reference,
+    Shift,
+    System,
+    Variation,
+    Varied,
+)
+from whence.zones.differences import Ints
+
+__all__ = ["Found", "RepairSearch", "SearchOutcome"]
+
+#: No bound is changed to more than this.
+_LARGEST = 2**24
+#: So many rounds are tried to find amounts for one set of bounds.
+_ROUNDS = 200
+#: What asking the solver for amounts counts, in solved systems.
+_ASKING = 30
+
+_UPPER, _LOWER, _EQUAL = ("<", "<="), (">", ">="), ("==",)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A minimal repair of the trace."""
+
+    kind: Kind
+    variations: tuple[Variation, ...]
+
+    @property
+    def elements(self) -> frozenset[int]:
+        return frozenset(variation.element for variation in self.variations)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """`complete_to`: all minimal repairs of so many changes or fewer are among those found,
+    unless there are more of a kind than were asked for."""
+
+    repairs: tuple[Found, ...]
+    complete_to: int
+    exhausted: bool
+    solved: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A set of changes: `chosen` are decided, of `shifted` bounds the amounts are open."""
+
+    chosen: tuple[Variation, ...] = ()
+    shifted: tuple[int, ...] = ()
+
+    @property
+    def elements(self) -> frozenset[int]:
+        return frozenset([*(v.element for v in self.chosen), *self.shifted])
+
+    def with_(self, change: Variation | int) -> _Node:
+        if isinstance(change, int):
+            return _Node(self.chosen, tuple(sorted((*self.shifted, change))))
+        return _Node(tuple(sorted((*self.chosen, change), key=_order)), self.shifted)
+
+
+def _order(variation: Variation) -> tuple[int, str]:
+    match variation:
+        case Shift(element, amount):
+            return element, f"{amount:012}"
+        case NewOperator(element, op):
+            return element, f"{OPS.index(op)}"
+        case Reference(element, name, side):
+            return element, f"{side} {name.text}"
+        case Flip(element):
+            return element, ""
+
+
+@dataclass
+class _Failure:
+    """Why a set of changes is no repair: `runs` still violate the property, or `conflicts` leave
+    no run at all."""
+
+    runs: list[tuple[Varied, Ints]] = field(default_factory=list)
+    conflicts: list[tuple[Varied, list[Cause]]] = field(default_factory=list)
+
+
+class _Exhausted(Exception):
+    pass
+
+
+class RepairSearch:
+    def __init__(
+        self,
+        system: System,
+        kinds: Sequence[Kind],
+        limit: int,
+        max_changes: int,
+        effort: int = 20_000,
+        blocks: int | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        """`blocks`: no run along the trace satisfies the property; then the varied trace need be
+        feasible only up to state number `blocks`. `effort`: so many systems are solved."""
+        self.system = system
+        self.kinds = kinds
+        self.limit = limit
+        self.max_changes = max_changes
+        self.effort = effort
+        self.blocks = blocks
+        self.progress = progress
+        self.solved = 0
+        self.found: list[Found] = []
+
+    # --------------------------------------------------------------------------------- the tree
+
+    def run(self) -> SearchOutcome:
+        singles = [kind for kind in SINGLE_KINDS if kind in self.kinds]
+        frontiers = {kind: [_Node()] for kind in singles}
+        mixed: list[_Node] | None = None
+        complete_to = 0
+        for size in range(1, self.max_changes + 1):
+            try:
+                for kind in singles:
+                    if self._wanted(kind):
+                        frontiers[kind] = self._level(frontiers[kind], {kind}, kind, size)
+                if (
+                    size > 1
+                    and "mixed" in self.kinds
+                    and not any(len(found.elements) == size for found in self.found)
+                ):
+                    if mixed is None:
+                        mixed = self._first_mixed(singles, size)
+                    mixed = self._level(mixed, set(singles), "mixed", size)
+                else:
+                    mixed = None
+            except _Exhausted:
+                return self._outcome(complete_to, True)
+            complete_to = size
+            open_kinds = [kind for kind in singles if self._wanted(kind) and frontiers[kind]]
+            if not open_kinds and not mixed:
+                # No set left to extend: whatever is missing is beyond the limit.
+                complete_to = self.max_changes
+                break
+        return self._outcome(complete_to, False)
+
+    def _outcome(self, complete_to: int, exhausted: bool) -> SearchOutcome:
+        order = {kind: number for number, kind in enumerate((*SINGLE_KINDS, "mixed"))}
+        repairs = sorted(
+            self.found,
+            key=lambda found: (len(found.elements), order[found.kind]),
+        )
+        return SearchOutcome(tuple(repairs), complete_to, exhausted, self.solved)
+
+    def _wanted(self, kind: Kind) -> bool:
+        return sum(found.kind == kind for found in self.found) < self.limit
+
+    def _first_mixed(self, kinds: Sequence[Kind], size: int) -> list[_Node]:
+        """The nodes of all kinds together from which those of `size` grow."""
+        frontier = [_Node()]
+        for smaller in range(1, size):
+            frontier = self._level(frontier, set(kinds), None, smaller)
+        return frontier
+
+    def _level(
+        self, frontier: list[_Node], kinds: set[Kind], kind: Kind | None, size: int
+    ) -> list[_Node]:
+        """Tries all sets of `size` changes that `frontier` leads to; returns those that fail."""
+        if self.progress is not None:
+            self.progress(f"{kind or 'mixed'} repairs of {size}, {len(self.found)} found so far")
+        failed: list[_Node] = []
+        seen: set[_Node] = set()
+        # Of one set of elements there may be several repairs, but of none of its supersets.
+        # A set stands for changes of one kind; a mixed one must be better than all of these.
+        smaller = [
+            found.elements
+            for found in self.found
+            if len(found.elements) < size and (found.kind == kind or kind in ("mixed", None))
+        ]
+        for parent in frontier:
+            failure = self._failure(parent)
+            if failure is None:
+                continue
+            for change in self._children(parent, failure, kinds):
+                node = parent.with_(change)
+                if node in seen or len(node.elements) < size:
+                    continue
+                seen.add(node)
+                if any(elements <= node.elements for elements in smaller):
+                    continue
+                if kind == "mixed" and not self._is_mixed(node):
+                    failed.append(node)
+                    continue
+                variations = self._repair(node)
+                if variations is None:
+                    failed.append(node)
+                elif kind is not None:
+                    self.found.append(Found(kind, variations))
+                    if not self._wanted(kind):
+                        return failed
+        return failed
+
+    def _is_mixed(self, node: _Node) -> bool:
+        return (
+            len({self._kind(v) for v in node.chosen} | ({"bound"} if node.shifted else set())) > 1
+        )
+
+    def _kind(self, variation: Variation) -> Kind:
+        match variation:
+            case Shift():
+                return "bound"
+            case NewOperator():
+                return "operator"
+            case Reference():
+                return "clock"
+            case Flip(element):
+                is_reset = isinstance(self.system.elements[element], Reset)
+                return "reset" if is_reset else "urgency"
+
+    # ------------------------------------------------------------------------------ single sets
+
+    def _repair(self, node: _Node) -> tuple[Variation, ...] | None:
+        outcome = self._try(node)
+        return outcome if isinstance(outcome, tuple) else None
+
+    def _failure(self, node: _Node) -> _Failure | None:
+        outcome = self._try(node)
+        return outcome if isinstance(outcome, _Failure) else None
+
+    def _try(self, node: _Node) -> tuple[Variation, ...] | _Failure:
+        if not node.shifted:
+            varied = self.system.varied(node.chosen)
+            failure = _Failure()
+            run = self._violation(varied)
+            if run is not None:
+                failure.runs.append((varied, run))
+                return failure
+            conflict = self._conflict(varied)
+            if conflict is not None:
+                failure.conflicts.append((varied, conflict))
+                return failure
+            return node.chosen
+        if len(node.shifted) == 1 and self._direction(node.shifted[0]):
+            quick = self._try_one(node)
+            if quick is not None:
+                return quick
+        return self._try_amounts(node)
+
+    def _violation(self, varied: Varied) -> Ints | None:
+        self._count(1)
+        return varied.violation()
+
+    def _conflict(self, varied: Varied) -> list[Cause] | None:
+        """None if the trace is feasible, or else constraints that contradict each other."""
+        self._count(1)
+        times, conflict = varied.solution(upto=self.blocks)
+        return None if times is not None else conflict
+
+    def _count(self, amount: int) -> None:
+        self.solved += amount
+        if self.solved > self.effort:
+            raise _Exhausted
+
+    # ---------------------------------------------------------------------------------- amounts
+
+    def _direction(self, element: int) -> int:
+        """-1: a smaller bound is tighter; 1: a larger one is; 0: neither."""
+        op = self._op(element)
+        return -1 if op in _UPPER else 1 if op in _LOWER else 0
+
+    def _op(self, element: int) -> str:
+        comparison = self.system.elements[element]
+        assert isinstance(comparison, WrittenComparison)
+        return comparison.op
+
+    def _limits(self, element: int) -> tuple[int, int]:
+        """How far a bound can be changed: it must not become negative."""
+        values = self.system.value[self.system.rows_of[element]]
+        least = -int(values.min()) if (values >= 0).all() else -_LARGEST
+        total = int(np.abs(self.system.value).sum()) + 1
+        return min(least, 0), min(total, _LARGEST)
+
+    def _shifts(self, node: _Node, amounts: Iterable[int]) -> Varied:
+        shifts = [
+            Shift(element, amount)
+            for element, amount in zip(node.shifted, amounts, strict=True)
+            if amount
+        ]
+        return self.system.varied((*node.chosen, *shifts))
+
+    def _try_one(self, node: _Node) -> tuple[Variation, ...] | _Failure | None:
+        """One bound: the least tightening without a violation. None: tightening will not do."""
+        element = node.shifted[0]
+        least, greatest = self._limits(element)
+        direction = self._direction(element)
+        extreme = least if direction < 0 else greatest
+        failure = _Failure()
+        if not extreme:
+            return None
+        varied = self._shifts(node, [extreme])
+        run = self._violation(varied)
+        if run is not None:
+            # More than that cannot be had; loosening would only add runs.
+            failure.runs.append((varied, run))
+            return failure
+        if self._violation(self._shifts(node, [0])) is None:
+            return None
+        inside, outside = 0, abs(extreme)
+        while outside - inside > 1:
+            middle = (inside + outside) // 2
+            if self._violation(self._shifts(node, [direction * middle])) is None:
+                outside = middle
+            else:
+                inside = middle
+        varied = self._shifts(node, [direction * outside])
+        conflict = self._conflict(varied)
+        if conflict is None:
+            return (*node.chosen, Shift(element, direction * outside))
+        failure.conflicts.append((varied, conflict))
+        # What else could loosen the conflict may let runs in again.
+        hardest = self._hardest(node, [direction * inside])
+        if hardest is not None:
+            failure.runs.append(hardest)
+        return failure
+
+    def _try_amounts(self, node: _Node) -> tuple[Variation, ...] | _Failure:
+        """Amounts for several bounds at once, the least sum of magnitudes first."""
+        limits = [self._limits(element) for element in node.shifted]
+        failure = _Failure()
+        problem = Amounts(limits)
+        for _ in range(_ROUNDS):
+            self._count(_ASKING)
+            amounts = problem.least()
+            if amounts is None:
+                return failure
+            varied = self._shifts(node, amounts)
+            run = self._violation(varied)
+            if run is not None:
+                hardest = self._hardest(node, amounts) or (varied, run)
+                failure.runs.append(hardest)
+                problem.require_any(self._excluding(node, *hardest))
+                continue
+            conflict = self._conflict(varied)
+            if conflict is None:
+                shifts = (Shift(e, a) for e, a in zip(node.shifted, amounts, strict=True))
+                return tuple(sorted((*node.chosen, *shifts), key=_order))
+            failure.conflicts.append((varied, conflict))
+            problem.require_sum(*self._cut(node, conflict, amounts))
+        return failure
+
+    def _hardest(self, node: _Node, amounts: Sequence[int]) -> tuple[Varied, Ints] | None:
+        """A violating run that is as hard to exclude by these bounds as can be: one that is left
+        if they are tightened, one after the other, as far as one is left."""
+        current = list(amounts)
+        run = self._violation(self._shifts(node, current))
+        if run is None:
+            return None
+        for number, element in enumerate(node.shifted):
+            direction = self._direction(element)
+            if not direction:
+                continue
+            least, greatest = self._limits(element)
+            inside, outside = 0, abs((least if direction < 0 else greatest) - current[number]) + 1
+            start = current[number]
+            while outside - inside > 1:
+                middle = (inside + outside) // 2
+                current[number] = start + direction * middle
+                tried = self._violation(self._shifts(node, current))
+                if tried is None:
+                    outside = middle
+                else:
+                    inside, run = middle, tried
+            current[number] = start + direction * inside
+        return self._shifts(node, current), run
+
+    def _excluding(self, node: _Node, varied: Varied, run: Ints) -> list[Condition]:
+        """The amounts that exclude a run, one condition for each way to do it."""
+        readings = varied.readings(run)
+        grid = self.system.grid
+        conditions: list[Condition] = []
+        for number, element in enumerate(node.shifted):
+            op = self._op(element)
+            rows = self.system.rows_of[element]
+            # What the clock reads, less the bound as it stands in the model.
+            excess = (readings[rows] - self.system.value[rows] * grid).tolist()
+            match op:
+                case "<=":  # excluded if d < excess
+                    conditions.append((number, "<=", -((-max(excess)) // grid) - 1))
+                case "<":  # excluded if d <= excess
+                    conditions.append((number, "<=", max(excess) // grid))
+                case ">=":  # excluded if d > excess
+                    conditions.append((number, ">=", min(excess) // grid + 1))
+                case ">":
+                    conditions.append((number, ">=", -((-min(excess)) // grid)))
+                case _:
+                    for value in sorted(set(excess)):
+                        if value % grid:
+                            # No integer makes it equal: the run is excluded anyway.
+                            conditions += [(number, "<=", 0), (number, ">=", 0)]
+                        else:
+                            conditions.append((number, "!=", value // grid))
+        return conditions
+
+    def _cut(
+        self, node: _Node, conflict: list[Cause], amounts: Sequence[int]
+    ) -> tuple[dict[int, int], int]:
+        """What the amounts must satisfy so that these constraints do not contradict each other:
+        a weighted sum of them, and its least value."""
+        coefficients: dict[int, int] = {}
+        strict = False
+        total = 0
+        grid = self.system.grid
+        for cause in conflict:
+            constant = -((-cause.weight) // grid)
+            strict = strict or constant * grid != cause.weight
+            total += constant
+            if cause.origin >= 0:
+                element = int(self.system.element_of[cause.origin])
+                if element in node.shifted:
+                    number = node.shifted.index(element)
+                    sign = 1 if cause.upper else -1
+                    coefficients[number] = coefficients.get(number, 0) + sign
+        now = sum(k * amounts[number] for number, k in coefficients.items())
+        return coefficients, now - total + int(strict)
+
+    # --------------------------------------------------------------------------------- children
+
+    def _children(
+        self, node: _Node, failure: _Failure, kinds: set[Kind]
+    ) -> Iterator[Variation | int]:
+        """The changes of which every repair that includes the node makes one or another."""
+        children: dict[Variation | int, None] = {}
+        for varied, run in failure.runs:
+            for change in self._excluders(node, varied, run, kinds):
+                children[change] = None
+        for varied, conflict in failure.conflicts:
+            for change in self._looseners(node, varied, conflict, kinds):
+                children[change] = None
+        taken = node.elements
+        yield from sorted(
+            (c for c in children if (c if isinstance(c, int) else c.element) not in taken),
+            key=lambda c: (c, "") if isinstance(c, int) else _order(c),
+        )
+
+    def _excluders(
+        self, node: _Node, varied: Varied, run: Ints, kinds: set[Kind]
+    ) -> Iterator[Variation | int]:
+        system = self.system
+        taken = node.elements
+        readings = varied.readings(run)
+        grid = system.grid
+        for element, rows in system.rows_of.items():
+            if element in taken:
+                continue
+            bounds = varied.value[rows] * grid
+            reads = readings[rows]
+            op = self._op(element)
+            if "bound" in kinds and self._can_exclude(element, op, reads - bounds):
+                yield element
+            if "operator" in kinds:
+                for other in OPS:
+                    if other != op and not _satisfied(other, reads, bounds):
+                        yield NewOperator(element, other)
+            if "clock" in kinds:
+                for reference in self._references(element):
+                    changed = system.varied((*varied.variations, reference))
+                    if len(kinds) > 1 or not _satisfied(op, changed.readings(run)[rows], bounds):
+                        yield reference
+        if "reset" in kinds:
+            for element in system.reset_elements:
+                if element in taken:
+                    continue
+                reset = system.elements[element]
+                assert isinstance(reset, Reset)
+                # Removing the last reset before a comparison may be half of what excludes the
+                # run: an earlier one, added or removed as well, is the other half.
+                if (
+                    reset.update >= 0
+                    or len(kinds) > 1
+                    or not system.varied((*varied.variations, Flip(element))).violates(run)
+                ):
+                    yield Flip(element)
+        if "urgency" in kinds:
+            passing = np.flatnonzero(np.diff(run) > 0).tolist()
+            for element in system.urgency_elements:
+                urgency = system.elements[element]
+                assert isinstance(urgency, Urgency)
+                if not urgency.urgent and any(s in passing for s in system.visited_at[element]):
+                    yield Flip(element)
+
+    def _can_exclude(self, element: int, op: str, excess: Ints) -> bool:
+        least, _ = self._limits(element)
+        grid = self.system.grid
+        if op == "<=":
+            return bool((excess > least * grid).any())
+        if op == "<":
+            return bool((excess >= least * grid).any()) and least < 0
+        return True
+
+    def _references(self, element: int) -> Iterator[Reference]:
+        comparison = self.system.elements[element]
+        assert isinstance(comparison, WrittenComparison)
+        names = self.system.source.clocks(comparison.template)
+        rows = self.system.rows_of[element].tolist()
+        for name in names:
+            if any(
+                name.clocks[self.system.process_of[row]] != self.system.ci[row]
+                and name.clocks[self.system.process_of[row]] != self.system.cj[row]
+                for row in rows
+            ):
+                yield Reference(element, name)
+                if comparison.difference:
+                    yield Reference(element, name, "right")
+
+    def _looseners(
+        self, node: _Node, varied: Varied, conflict: list[Cause], kinds: set[Kind]
+    ) -> Iterator[Variation | int]:
+        system = self.system
+        taken = node.elements
+        for origin in (cause.origin for cause in conflict):
+            if origin == Varied.NOBODY:
+                continue
+            if origin < 0:
+                if "urgency" in kinds:
+                    yield from self._urgent_at(-1 - origin)
+                continue
+            element = int(system.element_of[origin])
+            if element >= 0 and element not in taken:
+                if "bound" in kinds:
+                    yield element
+                if "operator" in kinds:
+                    op = self._op(element)
+                    yield from (NewOperator(element, other) for other in OPS if other != op)
+                if "clock" in kinds:
+                    yield from self._references(element)
+            if "reset" in kinds:
+                clocks = {int(varied.ci[origin]), int(varied.cj[origin])} - {0}
+                state = int(system.state[origin])
+                for reset in system.reset_elements:
+                    if reset not in taken and any(
+                        clock in clocks and at <= state for at, _, clock in system.reset_at[reset]
+                    ):
+                        yield Flip(reset)
+
+    def _urgent_at(self, state: int) -> Iterator[Flip]:
+        for element in self.system.urgency_elements:
+            urgency = self.system.elements[element]
+            assert isinstance(urgency, Urgency)
+            if urgency.urgent and state in self.system.visited_at[element]:
+                yield Flip(element)
+
+
+def _satisfied(op: str, reads: Ints, bounds: Ints) -> bool:
+    match op:
+        case "<":
+            return bool((reads < bounds).all())
+        case "<=":
+            return bool((reads <= bounds).all())
+        case "==":
+            return bool((reads == bounds).all())
+        case ">=":
+            return bool((reads >= bounds).all())
+        case _:
+            return bool((reads > bounds).all())
