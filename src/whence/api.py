@@ -544,7 +544,7 @@ class Model:
         from whence.files import write_atomically
         from whence.formats.uppaal.write import write_xml
 
-        write_atomically(str(path), write_xml(self.document))
+        write_atomically(str(path), write_xml(self.document), self.document.encoding)
 
     def _timed(self) -> TimedModel:
         from whence.timing.model import TimedModel

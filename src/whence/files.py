@@ -33,11 +33,11 @@ def check_writable(path: Path | str) -> None:
         raise _error(path, f"the file cannot be written: {_reason(error)}") from None
 
 
-def write_atomically(path: Path | str, text: str) -> None:
-    """Write `text` as UTF-8. Raises InputError if that is not possible; then nothing changed."""
+def write_atomically(path: Path | str, text: str, encoding: str = "utf-8") -> None:
+    """Write `text`. Raises InputError if that is not possible; then nothing changed."""
     target = Path(path)
     # Names of files may hold what is no text; it must not keep a result from being written.
-    data = text.encode("utf-8", "replace")
+    data = text.encode(encoding, "replace")
     try:
         if _is_special(target):
             # A device or a pipe (`-o /dev/stdout`) has no content to be kept.

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import check, info, replay
+from whence.cli import check, info, ranges, repair, replay
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -16,6 +16,8 @@ HELP = """From the model of a timed system to what can go wrong in it, and why.
 \b
 What each command answers:
   check   Can this model go wrong, and how? Prints a timed diagnostic trace.
+  ranges  Which delays cause the violation, and which values of them?
+  repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
   info    What is in this model?
 
@@ -32,6 +34,8 @@ Examples:
   whence check model.xml
   whence check model.xml -o report.html
   whence check model.xml --format json > result.json
+  whence ranges model.xml
+  whence repair model.xml -o report.html
 """
 
 
@@ -63,5 +67,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, replay, info):
+for command in (check, ranges, repair, replay, info):
     command.register(app)

@@ -59,6 +59,11 @@ class Watch:
     def progress(self) -> Callable[[Progress], None] | None:
         return None if self._show is None else self._update
 
+    @property
+    def stage(self) -> Callable[[str], None] | None:
+        """For work in stages, each told in a line."""
+        return None if self._show is None else self._say
+
     def _update(self, progress: Progress) -> None:
         states, waiting = (
             f"{count:,}".replace(",", " ") for count in (progress.states, progress.waiting)

@@ -6,15 +6,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
 from whence.model.network import Process
 from whence.report.geometry import arrow_head, shortened
 from whence.report.labels import EDGE_LABELS, LABEL_SIZE
-from whence.report.placement import RADIUS, Placement, Written, place
+from whence.report.marked import Diff, Marked, Piece, marked
+from whence.report.measure import LINE
+from whence.report.placement import RADIUS, Written, place
 from whence.report.story import Story
-from whence.report.svg import Box, Canvas
+from whence.report.svg import Box, Canvas, element, escaped
 
-__all__ = ["Highlight", "automaton_diagram", "highlights"]
+__all__ = ["Diff", "Highlight", "automaton_diagram", "highlights"]
 
 _MARGIN = 10.0
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -57,10 +60,13 @@ def automaton_diagram(
     highlight: Highlight | None = None,
     number: int | None = None,
     standalone: bool = False,
+    diffs: Sequence[Diff] = (),
 ) -> str:
     """An SVG of one process. `number` tells apart the processes of one page: locations and edges
-    are marked as `data-location="number:index"` and `data-edge="number:index"`."""
-    drawer = _Drawer(process, place(process), highlight or Highlight(), number)
+    are marked as `data-location="number:index"` and `data-edge="number:index"`. `diffs` are
+    changes to be shown in it."""
+    changes = marked(process, diffs) if diffs else Marked(place(process), {})
+    drawer = _Drawer(process, changes, highlight or Highlight(), number)
     canvas = drawer.draw()
     return canvas.document(
         canvas.view(_MARGIN),
@@ -74,12 +80,14 @@ class _Drawer:
     def __init__(
         self,
         process: Process,
-        placement: Placement,
+        changes: Marked,
         highlight: Highlight,
         number: int | None,
     ) -> None:
         self.process = process
-        self.placement = placement
+        self.placement = changes.placement
+        self.changes = changes.labels
+        self.changed = {(owner, index) for owner, index, _ in changes.labels}
         self.highlight = highlight
         self.prefix = "" if number is None else f"{number}:"
         self.canvas = Canvas()
@@ -95,12 +103,13 @@ class _Drawer:
             if labels:
                 self.canvas.open("g", class_=self._edge_class("labels", number))
                 ordered = sorted(labels, key=lambda label: EDGE_LABELS.index(label.kind))
-                self._draw_labels(ordered)
+                self._draw_labels("edge", number, ordered)
                 self.canvas.close("g")
         return self.canvas
 
     def _edge_class(self, base: str, number: int) -> str:
-        return f"{base} visited" if number in self.highlight.edges else base
+        visited = f"{base} visited" if number in self.highlight.edges else base
+        return f"{visited} changed" if ("edge", number) in self.changed else visited
 
     def _draw_edge(self, number: int) -> None:
         canvas = self.canvas
@@ -141,6 +150,8 @@ class _Drawer:
             classes.append("visited")
         if number == self.highlight.last:
             classes.append("last")
+        if ("location", number) in self.changed:
+            classes.append("changed")
         canvas.open("g", class_=" ".join(classes), data_location=f"{self.prefix}{number}")
         canvas.circle(x, y, RADIUS + 5, class_="halo")
         colour = location.drawing.colour
@@ -152,12 +163,45 @@ class _Drawer:
         mark = _MARKS.get(location.kind)
         if mark:
             canvas.text([mark], x, y - LABEL_SIZE * 0.64, LABEL_SIZE, "middle", class_="mark")
-        self._draw_labels(self.placement.location_labels[number])
+        self._draw_labels("location", number, self.placement.location_labels[number])
         canvas.close("g")
 
-    def _draw_labels(self, labels: Sequence[Written]) -> None:
+    def _draw_labels(
+        self, owner: Literal["location", "edge"], number: int, labels: Sequence[Written]
+    ) -> None:
         for label in labels:
             x, y = label.at
-            self.canvas.text(label.lines, x, y, LABEL_SIZE, class_=f"label {label.kind}")
+            pieces = self.changes.get((owner, number, label.kind))
+            if pieces is None:
+                self.canvas.text(label.lines, x, y, LABEL_SIZE, class_=f"label {label.kind}")
+            else:
+                self._draw_change(label, pieces)
             # The halo of the letters.
             self.canvas.reach(Box(x, y, x, y).union(label.box).grown(2))
+
+    def _draw_change(self, label: Written, lines: Sequence[Sequence[Piece]]) -> None:
+        """Old text is struck out and new text underlined, also where there is no style sheet."""
+        x, y = label.at
+        drawn = [
+            element(
+                "tspan",
+                "".join(map(_drawn, line)),
+                x=x,
+                # The baseline is where a line ends that has no descenders.
+                y=y + LABEL_SIZE * (LINE * row + 1.0),
+            )
+            for row, line in enumerate(lines)
+        ]
+        self.canvas.parts.append(
+            element("text", *drawn, font_size=LABEL_SIZE, class_=f"label {label.kind}")
+        )
+
+
+_DECORATIONS = {"old": "line-through", "new": "underline"}
+
+
+def _drawn(piece: Piece) -> str:
+    if not piece.kind:
+        return escaped(piece.text)
+    decoration = _DECORATIONS[piece.kind]
+    return element("tspan", escaped(piece.text), class_=piece.kind, text_decoration=decoration)

@@ -11,7 +11,7 @@ from whence.model.layout import Layout
 from whence.model.network import Network
 from whence.model.trace import QueryResult, TimedTrace, Verdict
 
-__all__ = ["check_document"]
+__all__ = ["check_document", "trace_document"]
 
 Json = dict[str, Any]
 
@@ -57,11 +57,11 @@ def _query(result: QueryResult, network: Network) -> Json:
             }
             for supremum in result.suprema
         ]
-    query["trace"] = None if result.trace is None else _trace(result.trace, network)
+    query["trace"] = None if result.trace is None else trace_document(result.trace, network)
     return query
 
 
-def _trace(trace: TimedTrace, network: Network) -> Json:
+def trace_document(trace: TimedTrace, network: Network) -> Json:
     document = trace_to_json(trace, network)
     steps: list[Json] = document["steps"]
     for step in steps:

@@ -147,6 +147,7 @@ class _Drawer:
     def body(self, canvas: Canvas, top: float) -> float:
         """All below the names; returns the height of it."""
         y = self._draw_legend(canvas, top)
+        begin = y if self.legend else top
         row_tops: list[float] = []
         for step in self.story.steps:
             row_tops.append(y)
@@ -165,7 +166,8 @@ class _Drawer:
             area = Box(0, row_top, self.width, following)
             canvas.rect(area, class_="hit", data_step=step.number)
         for lane in self.lanes.lanes:
-            canvas.line([(lane.x, top), (lane.x, end)], class_="life")
+            # They begin below the legend: its words are not to be crossed out.
+            canvas.line([(lane.x, begin), (lane.x, end)], class_="life")
         self._draw_bands(canvas)
         for step in self.story.steps:
             self._draw_row(canvas, step)

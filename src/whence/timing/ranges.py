@@ -25,7 +25,7 @@ from whence.timing.repair import violation
 from whence.timing.results import CausalRange, Limit, RangesResult
 from whence.timing.system import System, Varied
 from whence.timing.trace import DiagnosticTrace
-from whence.zones.bounds import INFINITY, LE_ZERO, add
+from whence.zones.bounds import INFINITY, add
 from whence.zones.dbm import Matrix
 from whence.zones.federation import Federation
 
@@ -200,7 +200,6 @@ class _Analysis:
             for zone in (self.varied.zone(bad) for bad in range(len(self.trace.bad)))
             if zone is not None
         ]
-        self.always = not self.varied.can_satisfy()
         self._harmless: dict[int, Federation] = {}
 
     # ------------------------------------------------------------- Definition 38: causal values
@@ -218,7 +217,7 @@ class _Analysis:
             problem.require(
                 Any_((AtMost(((change, 1),), 0, True), AtMost(((change, -1),), 0, True)))
             )
-            problem.require(Any_((self._blocks(delay, change), self._satisfies(delay, change))))
+            problem.require(self._avoids(delay, change))
         values = problem.solution(also)
         if values is None:
             return None
@@ -252,16 +251,26 @@ class _Analysis:
         shift = sum(k for moment, k in atom.terms if moment > delay)
         return AtMost((*atom.terms, (change, shift)), atom.bound, atom.strict) if shift else atom
 
-    def _satisfies(self, delay: int, change: int) -> Formula:
-        """With the changed delay, the run is still one, and satisfies the property."""
+    def _avoids(self, delay: int, change: int) -> Formula:
+        """With the changed delay, one can still depart from its state, but the run is no longer
+        one that violates the property: it satisfies it, or cannot go on as it did."""
         parts: list[Formula] = []
-        for atom in self._atoms():
+        for atom in self._atoms(upto=delay):
             moved = self._moved(atom, delay, change)
             if moved is not atom:
                 parts.append(moved)
-        for bad in self._property():
-            parts.append(Any_(tuple(self._moved(a, delay, change).negated for a in bad)))
-        return All(tuple(parts))
+        blocked = [
+            moved.negated
+            for atom in self._atoms()
+            if (moved := self._moved(atom, delay, change)) is not atom
+        ]
+        satisfied = All(
+            tuple(
+                Any_(tuple(self._moved(a, delay, change).negated for a in bad))
+                for bad in self._property()
+            )
+        )
+        return All((*parts, Any_((*blocked, satisfied))))
 
     def _property(self) -> list[list[AtMost]]:
         """The conjuncts of each alternative of the negated property."""
@@ -274,32 +283,6 @@ class _Analysis:
                 atoms.append(self._atom(a, b, weight))
             found.append(atoms)
         return found
-
-    def _blocks(self, delay: int, change: int) -> Formula:
-        """With the changed delay, the run can go on to the state of the delay, but the trace
-        can not be completed: a suffix-blocking partial realization.
-
-        Having waited for too short a time blocks nothing, as one may wait on (section 9.2 counts
-        no delay as causal that the trace fixes).  Only where every run along the trace violates
-        the property, so that to avoid it is to leave the trace, it counts that the next step is
-        not possible at that moment (as in the thesis' example of Fischer's protocol).
-        """
-        parts: list[Formula] = []
-        for atom in self._atoms(upto=delay):
-            moved = self._moved(atom, delay, change)
-            if moved is not atom:
-                parts.append(moved)
-        # What comes before is as in a run that is completed: only the changed moment can be
-        # one from which there is no completion.
-        moment = delay + 1
-        ways: list[Formula] = []
-        for other in range(moment):
-            for a, b in ((moment, other), (other, moment)) if self.always else ((moment, other),):
-                raw = int(self.whole[a, b])
-                if raw != INFINITY:
-                    inside = AtMost(((a, 1), (b, -1)), raw >> 1, not raw & 1)
-                    ways.append(self._moved(inside, delay, change).negated)
-        return All((*parts, Any_(tuple(ways))))
 
     # ------------------------------------------------------------- Definition 39: causal ranges
 
@@ -331,7 +314,7 @@ class _Analysis:
             size = last + 2
             found = Federation(size, [prefix] if prefix is not None else [])
             for bad in self.bad:
-                found = found - Federation(size, [_waiting(bad, last)])
+                found = found - Federation(size, [bad[:size, :size].copy()])
             self._harmless[last] = found
         return list(self._harmless[last].matrices)
 
@@ -388,18 +371,6 @@ class _Analysis:
     def _completes(self, moments: Sequence[Fraction]) -> bool:
         """Whether these are the moments of a run along the whole trace."""
         return all(_holds(atom, moments) for atom in self._atoms())
-
-
-def _waiting(zone: Matrix, last: int) -> Matrix:
-    """The moments T_0 .. T_{last+1} from which, perhaps after waiting on in state `last`, the
-    zone can be reached. The last state of the trace is waited in no longer than it is."""
-    size = last + 2
-    found = zone[:size, :size].copy()
-    if size < len(zone):
-        end = last + 1
-        found[:end, end] = INFINITY
-        found[last, end] = LE_ZERO
-    return found
 
 
 def _holds(atom: AtMost, moments: Sequence[Fraction]) -> bool:

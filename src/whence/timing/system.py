@@ -360,6 +360,8 @@ class Varied:
         for fixed in system.trace.fixed:
             if upto is None or fixed.moment <= upto:
                 more.append(self._constraint(fixed.constraint, fixed.state, fixed.moment))
+        if upto is not None:
+            more += self._departure(upto)
         end = system.states - 1
         if bad is not None:
             also = (*also, *system.trace.bad[bad])
@@ -378,6 +380,27 @@ class Varied:
             origin,
             (last, last + len(upper)),
         )
+
+    def _departure(self, state: int) -> list[tuple[int, int, int, int]]:
+        """How long one must wait in a state before its transition can be taken.
+
+        A partial realization ends with the departure from its last state, as the thesis counts
+        them: who has not waited long enough yet can wait on, which blocks nothing.  Who has
+        waited for too long cannot.
+        """
+        system = self.system
+        found: list[tuple[int, int, int, int]] = []
+        rows = np.flatnonzero((system.stage == state + 1) & (system.moment == state + 1))
+        for row in rows.tolist():
+            # Only what waiting can bring about.
+            if self.op[row] >= _EQ and self.ci[row] > 0 and self.cj[row] == 0:
+                raw = 1 - 2 * int(self.value[row]) - (self.op[row] == _GT)
+                a, b, weight, _ = self._constraint((0, int(self.ci[row]), raw), state, state + 1)
+                found.append((a, b, weight, row))
+        for fixed in system.trace.fixed:
+            if fixed.moment == state + 1 and fixed.constraint[0] == 0:
+                found.append(self._constraint(fixed.constraint, state, state + 1))
+        return found
 
     def _constraint(
         self, constraint: tuple[int, int, int], state: int, moment: int
