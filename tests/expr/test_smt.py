@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from tests.expr import test_evaluate_samples as s
 
-from whence.expr import smt
 from whence.expr.evaluate import apply_updates, evaluate, holds
 from whence.expr.faults import EvaluationError
 from whence.expr.smt import Encoder, Flavour, State
@@ -37,7 +35,7 @@ from whence.expr.tree import (
     While,
 )
 from whence.expr.types import BOOL, CONSTRAINT, INT32, VOID, ArrayType, IntType
-from whence.source import UnsupportedError, UsageError
+from whence.source import UnsupportedError
 
 z3: Any = pytest.importorskip("z3")
 
@@ -201,14 +199,6 @@ def test_long_domains_are_refused() -> None:
     everything = Quantifier("sum", "k", None, k, s.symbol(k), type=INT32)
     with pytest.raises(UnsupportedError, match="so many iterations"):
         Encoder(Flavour.UNBOUNDED).value(everything, State())
-
-
-def test_without_z3(monkeypatch: pytest.MonkeyPatch) -> None:
-    smt.z3_module.cache_clear()
-    monkeypatch.setitem(sys.modules, "z3", None)
-    with pytest.raises(UsageError, match=r"pip install 'whence\[smt\]'"):
-        Encoder(Flavour.UNBOUNDED)
-    smt.z3_module.cache_clear()
 
 
 def test_reset_of_a_clock() -> None:

@@ -77,6 +77,14 @@ ORDER_BREADTH = 0
 ORDER_DEPTH = 1
 ORDER_TIME = 2
 
+# kept transitions, where there are any
+KEPT_SOURCE = 0  # a node
+KEPT_TARGET = 1
+KEPT_ORDINAL = 2  # which of the source's candidate transitions it is
+KEPT_EDGE = 3  # row in `edges` of the acting or sending edge
+KEPT_PARTNER = 4  # of the receiving edge; -1: none, -2: several may receive (broadcast)
+KEPT_COLUMNS = 5
+
 # nodes
 NODE_ROW = 0
 NODE_PARENT = 1
@@ -172,7 +180,7 @@ class Store(Bundle):
     zones: Array = array("int32", None, None, None)
     pending: Array = array("int32", None)  # stack, or heap of nodes
     keys: Array = array("int64", None)  # keys of the heap
-    edges: Array = array("int32", None, 3)  # (source node, target node, ordinal), if kept
+    edges: Array = array("int32", None, KEPT_COLUMNS)
     counts: Array = array("int64", COUNT_SIZE)
 
 
