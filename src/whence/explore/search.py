@@ -98,7 +98,7 @@ class Search:
             zones=np.empty((1024 if self._timed else 1, n, n), np.int32),
             pending=np.empty(1024, np.int32),
             keys=np.empty(1024, np.int64),
-            edges=np.empty((1024, 3), np.int32),
+            edges=np.empty((1024, t.KEPT_COLUMNS), np.int32),
             counts=np.zeros(t.COUNT_SIZE, np.int64),
         )
         self.work = t.Work(
@@ -223,7 +223,7 @@ class Search:
             + rows * (4 * self.compiled.width + 4)
             + self.store.slots.nbytes
             + int(counts[t.COUNT_PENDING]) * 12
-            + int(counts[t.COUNT_EDGES]) * 12
+            + int(counts[t.COUNT_EDGES]) * 4 * t.KEPT_COLUMNS
         )
 
     def make_room(self, status: int) -> bool:

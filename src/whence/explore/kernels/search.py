@@ -23,7 +23,11 @@ from whence.explore.kernels.expand import (
     state_invariants,
 )
 from whence.explore.kernels.tables import (
+    CANDIDATE_CHANNEL,
+    CANDIDATE_COUNT,
+    CANDIDATE_PARTS,
     CANDIDATE_PRIORITY,
+    CHANNEL_BROADCAST,
     COUNT_BEST,
     COUNT_COVERED,
     COUNT_CURRENT,
@@ -54,6 +58,11 @@ from whence.explore.kernels.tables import (
     GROW_NODES,
     GROW_PIECES,
     GROW_ROWS,
+    KEPT_EDGE,
+    KEPT_ORDINAL,
+    KEPT_PARTNER,
+    KEPT_SOURCE,
+    KEPT_TARGET,
     NO_NODE,
     NODE_MARK,
     NODE_NEXT,
@@ -65,6 +74,7 @@ from whence.explore.kernels.tables import (
     ORDER_DEPTH,
     ORDER_TIME,
     OVERFLOWED,
+    PART_EDGE,
     PAUSED,
     SET_CLOCKS,
     SET_COVER,
@@ -286,15 +296,27 @@ def _goal_zone(tables: Any, work: Any, goal: int, zone: Any, result: Any) -> int
 
 
 @internal
-def _add_edge(tables: Any, store: Any, source: int, target: int, ordinal: int) -> bool:
+def _add_edge(tables: Any, store: Any, work: Any, source: int, target: int, ordinal: int) -> bool:
     if not tables.settings[SET_KEEP_EDGES] or source < 0:
         return True
     at = store.counts[COUNT_EDGES]
     if at >= store.edges.shape[0]:
         return False
-    store.edges[at, 0] = source
-    store.edges[at, 1] = target
-    store.edges[at, 2] = ordinal
+    begin = work.candidates[ordinal, CANDIDATE_PARTS]
+    count = work.candidates[ordinal, CANDIDATE_COUNT]
+    partner = -1
+    if (
+        count == 2
+        and not tables.channels[work.candidates[ordinal, CANDIDATE_CHANNEL], CHANNEL_BROADCAST]
+    ):
+        partner = work.parts[begin + 1, PART_EDGE]
+    elif count > 1:
+        partner = -2
+    store.edges[at, KEPT_SOURCE] = source
+    store.edges[at, KEPT_TARGET] = target
+    store.edges[at, KEPT_ORDINAL] = ordinal
+    store.edges[at, KEPT_EDGE] = work.parts[begin, PART_EDGE]
+    store.edges[at, KEPT_PARTNER] = partner
     store.counts[COUNT_EDGES] = at + 1
     return True
 
@@ -330,7 +352,7 @@ def _insert(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone:
         # Every row has one node, of the same number.
         if row < counts[COUNT_NODES]:
             counts[COUNT_COVERED] += 1
-            return OK if _add_edge(tables, store, parent, row, ordinal) else GROW_EDGES
+            return OK if _add_edge(tables, store, work, parent, row, ordinal) else GROW_EDGES
     else:
         drop = tables.settings[SET_DROP_COVERED]
         before = -1
@@ -338,7 +360,7 @@ def _insert(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone:
         while node >= 0:
             if _covers(tables, work, zones[node], zone):
                 counts[COUNT_COVERED] += 1
-                if not _add_edge(tables, store, parent, node, ordinal):
+                if not _add_edge(tables, store, work, parent, node, ordinal):
                     return GROW_EDGES
                 return OK
             onward = nodes[node, NODE_NEXT]
@@ -361,7 +383,7 @@ def _insert(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone:
         counts[COUNT_PENDING] >= store.pending.shape[0]
     ):
         return GROW_NODES
-    if not _add_edge(tables, store, parent, node, ordinal):
+    if not _add_edge(tables, store, work, parent, node, ordinal):
         return GROW_EDGES
     nodes[node, NODE_ROW] = row
     nodes[node, NODE_PARENT] = parent
