@@ -176,6 +176,9 @@ def _below(tree: FaultTree, ident: str) -> Iterable[Node]:
 def order_below(tree: FaultTree, ident: str) -> dict[str, frozenset[str]]:
     """For each basic event of a node those that the ordered gates put before it (Koelbl,
     Definition 33): whatever is below an input comes before what is below the inputs to its right.
+
+    Raises InputError where the gates describe no order: an or gate leaves open which events there
+    are, and two ordered gates may contradict each other.
     """
     known = nodes(tree)
     below: dict[str, frozenset[str]] = {}
@@ -184,6 +187,8 @@ def order_below(tree: FaultTree, ident: str) -> dict[str, frozenset[str]]:
         if not isinstance(gate, Gate):
             below[gate.ident] = frozenset((gate.ident,))
             continue
+        if gate.kind == "or":
+            raise InputError(f"the events below the or gate {gate.ident!r} have no order")
         earlier: frozenset[str] = frozenset()
         for one in gate.inputs:
             if gate.kind == "pand":
