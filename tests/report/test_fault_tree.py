@@ -100,7 +100,7 @@ def test_failures_are_marked_in_words_too() -> None:
         "Cause 3, single-point, undetected, all of these, in this order, probability 1e-6",
         "Cause 4, no failure, all of these, in this order",
     ]
-    assert "4. Gf, failure, undetected, of gate, in causes 1, 3" in labels(root, "event")
+    assert "4. Gf, failure, undetected, of gate, in Cause 1, Cause 3" in labels(root, "event")
 
 
 def test_absences_are_in_words() -> None:

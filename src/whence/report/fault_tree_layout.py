@@ -42,13 +42,13 @@ class Placed:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """`starts` are the rows in which causes start; `columns` how many columns gates have;
-    `causes` tells for each event and gate in which causes (inputs of the top) it is, from 1."""
+    `causes` tells for each node in which causes (inputs of the top) it is."""
 
     placed: tuple[Placed, ...]
     rows: int
     starts: frozenset[int]
     columns: int
-    causes: dict[str, tuple[int, ...]]
+    causes: dict[str, tuple[str, ...]]
 
 
 def lay_out(tree: FaultTree) -> Layout:
@@ -109,12 +109,12 @@ def _with_last_rows(placed: list[Placed]) -> list[Placed]:
     ]
 
 
-def _causes(tree: FaultTree) -> dict[str, tuple[int, ...]]:
+def _causes(tree: FaultTree) -> dict[str, tuple[str, ...]]:
     known = nodes(tree)
     top = known[tree.top]
     assert isinstance(top, Gate)
-    found: dict[str, list[int]] = {}
-    for number, cause in enumerate(top.inputs, 1):
+    found: dict[str, list[str]] = {}
+    for cause in top.inputs:
         seen: set[str] = set()
         waiting = [cause]
         while waiting:
@@ -122,8 +122,8 @@ def _causes(tree: FaultTree) -> dict[str, tuple[int, ...]]:
             if ident in seen:
                 continue
             seen.add(ident)
-            found.setdefault(ident, []).append(number)
+            found.setdefault(ident, []).append(cause)
             node = known[ident]
             if isinstance(node, Gate):
                 waiting.extend((*node.inputs, *node.conditions))
-    return {ident: tuple(numbers) for ident, numbers in found.items()}
+    return {ident: tuple(causes) for ident, causes in found.items()}

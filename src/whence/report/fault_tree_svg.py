@@ -45,6 +45,8 @@ _BUS = 16.0
 _GAP = 14.0
 #: Longer names are cut; they are there in full when the mouse rests on them.
 _LONGEST_NAME = 300.0
+#: Of more causes, it is told how many they are.
+_MANY = 6
 
 _GATE_WORDS: dict[GateKind, str] = {
     "or": "any of these",
@@ -358,8 +360,10 @@ class _Drawer:
             if node.component:
                 words.append(f"of {node.component}")
             causes = self.layout.causes.get(one.ident, ())
-            if len(causes) > 1:
-                words.append(f"in causes {', '.join(map(str, causes))}")
+            if len(causes) > _MANY:
+                words.append(f"in {len(causes)} causes")
+            elif len(causes) > 1:
+                words.append(f"in {', '.join(map(self._cause_name, causes))}")
             if one.again:
                 words.append("as above")
             return self._placed_words(one) + ", ".join(word for word in words if word)
@@ -371,6 +375,10 @@ class _Drawer:
         if node.probability is not None:
             words.append(f"probability {probability_text(node.probability)}")
         return self._placed_words(one) + ", ".join(word for word in (*words, *node.notes) if word)
+
+    def _cause_name(self, ident: str) -> str:
+        node = self.nodes[ident]
+        return (node.label if isinstance(node, Gate) else "") or ident
 
     def _placed_words(self, one: Placed) -> str:
         above = self.nodes[one.under[-1]] if one.under else None

@@ -169,8 +169,13 @@
         bus.element.setAttribute("y2", String(at[bus.to]));
       }
       const { x, y, width } = this.view;
-      // Below the last row there is room for the box of a cause.
-      const height = at[this.rows - 1] + Math.max(this.rest, 30 + this.margin) - y;
+      const bottom = at[this.rows - 1];
+      const boxed = this.nodes.some(
+        (node) => node.shown && this.folded.has(node.ident) && at[node.row] === bottom,
+      );
+      // The box of a folded gate reaches below its row.
+      const rest = boxed ? Math.max(this.rest, 50 + this.margin) : this.rest;
+      const height = bottom + rest - y;
       this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
       this.svg.setAttribute("height", String(height * this.scale));
       if (!this.current.shown) {
