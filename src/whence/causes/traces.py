@@ -222,9 +222,7 @@ def causal_traces(
     return _pruned(prepared, search, depth, reason)
 
 
-def _pruned(
-    prepared: Prepared, search: _Search, depth: int | None, reason: str
-) -> CausalTraces:
+def _pruned(prepared: Prepared, search: _Search, depth: int | None, reason: str) -> CausalTraces:
     """Only the nodes that causal traces (of no more than `depth` events) go through."""
     lengths = [0] * len(search.edges)
     for number, leaving in enumerate(search.edges[1:], 1):
@@ -237,11 +235,11 @@ def _pruned(
             if onward not in used:
                 used.add(onward)
                 stack.append(onward)
-    number = {old: new for new, old in enumerate(sorted(used))}
+    place = {old: new for new, old in enumerate(sorted(used))}
     edges = tuple(
-        tuple(sorted((action, number[onward]) for action, onward in search.edges[old]))
+        tuple(sorted((action, place[onward]) for action, onward in search.edges[old]))
         for old in sorted(used)
     )
     return CausalTraces(
-        prepared.actions, edges, tuple(number[start] for start in starts), depth, reason
+        prepared.actions, edges, tuple(place[start] for start in starts), depth, reason
     )
