@@ -17,7 +17,7 @@ __all__ = ["ActionTable"]
 
 @dataclass(slots=True)
 class _Use:
-    """What the transitions with one name in one machine say of it, each with the first that does."""
+    """What the transitions with one name in one machine say of it, with the first that does."""
 
     machine: str
     name: str

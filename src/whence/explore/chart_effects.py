@@ -47,7 +47,9 @@ _TRUE = BoolLiteral(True, type=BOOL)
 def conjunction(parts: Iterable[Expr]) -> Expr | None:
     """All of the parts, asked from left to right; None where there are none."""
     kept = [part for part in parts if part != _TRUE]
-    return reduce(lambda a, b: Binary("&&", a, b, type=BOOL, origin=a.origin), kept) if kept else None
+    return (
+        reduce(lambda a, b: Binary("&&", a, b, type=BOOL, origin=a.origin), kept) if kept else None
+    )
 
 
 def negation(expr: Expr) -> Expr:
@@ -220,7 +222,8 @@ class Texts:
             )
         target = update.target
         symbol = target.symbol if isinstance(target, Name) else None
-        assert symbol is not None and isinstance(symbol.type, IntType | BoolType)
+        assert symbol is not None
+        assert isinstance(symbol.type, IntType | BoolType)
         origin = update.origin
         if isinstance(update, Step):
             value = _operation(update.op[0], target, _number(1, origin), origin)
@@ -285,9 +288,7 @@ class Texts:
         either = joined("||", others)
         return _TRUE if either is None else negation(either)
 
-    def _before(
-        self, structure: MachineStructure, guard: Expr, effects: Sequence[Effect]
-    ) -> Expr:
+    def _before(self, structure: MachineStructure, guard: Expr, effects: Sequence[Effect]) -> Expr:
         """The weakest precondition of a guard for the effects before it."""
         if not effects:
             return guard
@@ -306,7 +307,8 @@ class Texts:
             if not isinstance(effect, Assign):
                 continue  # guards do not read queues
             for update in reversed(self.effect(structure.machine.name, effect)):
-                assert isinstance(update, Assignment) and isinstance(update.target, Name)
+                assert isinstance(update, Assignment)
+                assert isinstance(update.target, Name)
                 assert update.target.symbol is not None
                 guard = substitute(guard, update.target.symbol, update.value)
                 if sum(1 for _ in subexpressions(guard)) > _LARGEST_GUARD:

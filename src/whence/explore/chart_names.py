@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from whence.explore.chart_structure import MachineStructure
 from whence.expr.check import Checker, builtin_scope, constant_literal
 from whence.expr.constants import bounds, default_cells
 from whence.expr.lexer import QUERY_KEYWORDS
@@ -46,7 +47,6 @@ from whence.expr.tree import (
 )
 from whence.expr.types import BOOL, BoolType, IntType
 from whence.expr.walk import subexpressions
-from whence.explore.chart_structure import MachineStructure
 from whence.model.chart import Chart, ChartVariable
 from whence.model.network import Variable
 from whence.source import Origin, SourceText
@@ -72,7 +72,7 @@ class ChartNames:
         declared = [("", variable) for variable in chart.variables]
         declared += [(m.name, variable) for m in chart.machines for variable in m.variables]
         problems = self.context.problems
-        for owner, variable in declared:
+        for _, variable in declared:
             with problems.collecting():
                 self._declare_members(variable)
         # Constants first: the initial values of variables may use them, wherever they stand.
@@ -147,9 +147,7 @@ class ChartNames:
         if owner:
             self._global.declare(qualified, entry, variable.origin)
 
-    def _initial(
-        self, variable: ChartVariable, type_: IntType | BoolType, scope: Scope
-    ) -> int:
+    def _initial(self, variable: ChartVariable, type_: IntType | BoolType, scope: Scope) -> int:
         if variable.initial is None:
             return default_cells(type_)[0]
         written = self._resolved(parse_expression(variable.initial, QUERY_KEYWORDS), scope.name)
@@ -256,9 +254,7 @@ class ChartNames:
             suggestion(path, known),
         )
 
-    def _in_state(
-        self, structure: MachineStructure, ident: str, text: str, origin: Origin
-    ) -> Expr:
+    def _in_state(self, structure: MachineStructure, ident: str, text: str, origin: Origin) -> Expr:
         process = IntLiteral(
             structure.number, type=IntType(structure.number, structure.number), origin=origin
         )
@@ -277,5 +273,6 @@ def joined(op: str, parts: Sequence[Expr]) -> Expr | None:
         return parts[0]
     middle = len(parts) // 2
     left, right = joined(op, parts[:middle]), joined(op, parts[middle:])
-    assert left is not None and right is not None
+    assert left is not None
+    assert right is not None
     return Binary(op, left, right, type=BOOL, origin=left.origin)

@@ -84,9 +84,7 @@ class _Walk:
     location: str
 
     def along(self, transition: ChartTransition) -> Iterator[Compound]:
-        begin = Compound(
-            self.location, self.location, (), (), (), transition.source
-        )
+        begin = Compound(self.location, self.location, (), (), (), transition.source)
         if transition.internal:
             yield replace(
                 begin,
@@ -127,9 +125,7 @@ class _Walk:
                 unsupported=True,
             )
 
-    def _taken(
-        self, begin: Compound, segments: tuple[ChartTransition, ...]
-    ) -> Iterator[Compound]:
+    def _taken(self, begin: Compound, segments: tuple[ChartTransition, ...]) -> Iterator[Compound]:
         states, around = self.structure.states, self.structure.around
         target = states[segments[-1].target]
         # The innermost composite state that properly contains all that is touched.

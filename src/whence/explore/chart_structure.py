@@ -71,9 +71,7 @@ def structure_of(machine: Machine, number: int, problems: Problems) -> MachineSt
         with problems.collecting():
             _check_initial(result, result.states[ident])
     if None not in result.initial:
-        problems.add(
-            Problem(f"machine `{machine.name}` has no initial state", machine.origin)
-        )
+        problems.add(Problem(f"machine `{machine.name}` has no initial state", machine.origin))
     parents = {state.parent for state in result.states.values() if state.kind != "initial"}
     for ident, state in result.states.items():
         rests = state.kind in ("final", "terminate")
@@ -199,8 +197,6 @@ def _check_initial(result: MachineStructure, state: ChartState) -> None:
         transition.target,
         *result.around[transition.target],
     ):
-        raise Problem(
-            f"the initial transition{where} leads out of that state", transition.origin
-        )
+        raise Problem(f"the initial transition{where} leads out of that state", transition.origin)
     if transition.target == state.parent:
         raise Problem(f"the initial transition{where} leads back to it", transition.origin)

@@ -101,9 +101,7 @@ class _Lowering:
         seen: dict[str, Origin] = {}
         for machine in chart.machines:
             if machine.name in seen:
-                problems.add(
-                    Problem(f"two machines are called `{machine.name}`", machine.origin)
-                )
+                problems.add(Problem(f"two machines are called `{machine.name}`", machine.origin))
             seen[machine.name] = machine.origin
         if not chart.machines:
             problems.add(Problem("the chart has no machines", chart.origin))
@@ -134,9 +132,7 @@ class _Lowering:
             self._process(structure, [item.edge for item in edges])
             for structure, edges in zip(self.structures, wanted, strict=True)
         )
-        network = Network(
-            self.chart.name, tuple(variables), processes, origin=self.chart.origin
-        )
+        network = Network(self.chart.name, tuple(variables), processes, origin=self.chart.origin)
         with self.problems.collecting():
             network = self._started(network)
         self.problems.raise_any()
@@ -302,7 +298,9 @@ class _Lowering:
             room = self.texts.has_room(machine.name, compound)
             if room is not None and not self._evaluated(room, store):
                 send = next(e for e in compound.effects if isinstance(e, Send))
-                raise Problem("a message sent at the start does not fit into its queue", send.origin)
+                raise Problem(
+                    "a message sent at the start does not fit into its queue", send.origin
+                )
             try:
                 apply_updates(self.texts.updates(machine.name, compound.effects), store)
             except EvaluationError as error:
@@ -335,5 +333,3 @@ class _Lowering:
                     part.origin,
                     unsupported=True,
                 )
-
-

@@ -56,9 +56,7 @@ def parse_expression(text: SourceText, reserved: frozenset[str] = KEYWORDS) -> E
     return result
 
 
-def parse_updates(
-    text: SourceText, reserved: frozenset[str] = KEYWORDS
-) -> tuple[Expr, ...]:
+def parse_updates(text: SourceText, reserved: frozenset[str] = KEYWORDS) -> tuple[Expr, ...]:
     """The expressions of an edge's update, separated by commas; none for an empty text."""
     reader = ExpressionReader(text, reserved)
     result: tuple[Expr, ...] = ()

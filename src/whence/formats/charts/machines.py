@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 from whence.expr.scope import Problem, Problems, suggestion
 from whence.formats.charts.nodes import Mapping, Node, Scalar
 from whence.formats.charts.structure import Fields
 from whence.formats.charts.texts import cut, read_rate
-from whence.model.chart import ChartState, ChartTransition, Machine, StateKind
-from whence.source import Origin, SourceText
+from whence.model.chart import ChartState, ChartTransition, Machine
+from whence.source import Origin
 
 __all__ = ["INITIAL", "MachineReader"]
 
@@ -24,9 +23,7 @@ _STATE_KEYS = (
     *("kind", "entry", "exit", "do", "failure", "tags", "satisfies", "initial", "states"),
     *("position", "regions"),
 )
-_INITIAL_KEYS = (
-    *("to", "when", "do", "event", "rate", "failure", "detected", "satisfies"),
-)
+_INITIAL_KEYS = (*("to", "when", "do", "event", "rate", "failure", "detected", "satisfies"),)
 _TRANSITION_KEYS = (
     *("from", "to", "on", "when", "do", "event", "rate", "failure", "detected"),
     *("priority", "internal", "satisfies"),
@@ -42,9 +39,7 @@ class MachineReader:
         self.problems = problems
         self.what = f"machine {name.value}"
         if not isinstance(node, Mapping):
-            raise Problem(
-                f"machine `{name.value}` needs `initial:` and `states:`", node.origin
-            )
+            raise Problem(f"machine `{name.value}` needs `initial:` and `states:`", node.origin)
         self.fields = Fields(node, _MACHINE_KEYS, self.what, problems)
         self.states: list[ChartState] = []
         #: What the initial pseudostates lead to, with the composite state around each.
@@ -204,9 +199,7 @@ class MachineReader:
             for part in (1, 2):
                 text = cut(node.text, *arrow.span(part))
                 ends.append(self._find(text.text, text.origin(0, len(text.text))))
-            return ChartTransition(
-                ident=ident, source=ends[0], target=ends[1], origin=node.origin
-            )
+            return ChartTransition(ident=ident, source=ends[0], target=ends[1], origin=node.origin)
         if not isinstance(node, Mapping):
             raise Problem("expected `state -> state`, or {from: …, to: …}", node.origin)
         what = f"transition {ident[1:]} of {self.what}"

@@ -84,7 +84,7 @@ def read_nodes(text: str, file: str, problems: Problems) -> Node | None:
     `problems`; raises InputError where the text is no YAML, or uses what we refuse."""
     builder = _Builder(text, file, problems)
     try:
-        stream = _Events(text)
+        stream: Any = _Events(text)
         while stream.check_event():
             builder.take(stream.get_event())
     except yaml.MarkedYAMLError as error:
@@ -287,9 +287,7 @@ class _Builder:
             self._refuse(f"tags (`{event.tag[:40]}`)", start, hint)
 
     def _refuse(self, what: str, at: int, hint: str = "") -> None:
-        raise UnsupportedError(
-            Diagnostic(f"not supported: {what}", self.places.origin(at), hint)
-        )
+        raise UnsupportedError(Diagnostic(f"not supported: {what}", self.places.origin(at), hint))
 
     def _scalar(self, event: Any, start: int, end: int) -> Scalar:
         value: str = event.value

@@ -199,11 +199,12 @@ class Fields:
         values = [
             int(node.value)
             for node in nodes
-            if isinstance(node, Scalar) and node.value.lstrip("-").isdecimal()
-            and node.value.isascii() and len(node.value) < 9
+            if isinstance(node, Scalar)
+            and node.value.lstrip("-").isdecimal()
+            and node.value.isascii()
+            and len(node.value) < 9
         ]
         if len(values) != 2 or len(nodes) != 2:
             self._wrong("[x, y], two whole numbers", self.nodes[key])
             return None
         return values[0], values[1]
-

@@ -17,7 +17,16 @@ from whence.formats.charts.machines import MachineReader
 from whence.formats.charts.nodes import Mapping, Node, Scalar, decode, read_nodes
 from whence.formats.charts.structure import Fields
 from whence.formats.uppaal.xml import read_bytes
-from whence.model.chart import Chart, Hazard, Machine, Requirement, Send, Signal
+from whence.model.chart import (
+    Chart,
+    ChartState,
+    ChartTransition,
+    Hazard,
+    Machine,
+    Requirement,
+    Send,
+    Signal,
+)
 from whence.source import Diagnostic, InputError, Origin
 
 __all__ = ["read_chart", "read_chart_file", "schema"]
@@ -46,9 +55,7 @@ def read_chart(text: str | bytes, file: str = "") -> Chart:
     root = read_nodes(text.removeprefix("\ufeff"), file, problems)
     if not isinstance(root, Mapping):
         origin = Origin(file, 1, 1, 1, 1) if root is None else root.origin
-        raise InputError(
-            Diagnostic("expected a chart", origin, "a chart begins with `machines:`")
-        )
+        raise InputError(Diagnostic("expected a chart", origin, "a chart begins with `machines:`"))
     chart = _ChartReader(root, problems).read()
     problems.raise_any()
     return chart
@@ -155,7 +162,8 @@ class _ChartReader:
         if "requirements" not in self.fields.nodes:
             return
         for machine in machines:
-            for item in (*machine.states, *machine.transitions):
+            items: list[ChartState | ChartTransition] = [*machine.states, *machine.transitions]
+            for item in items:
                 for name in item.requirements:
                     if name not in known:
                         self.problems.add(
