@@ -1,8 +1,4 @@
-"""The whole of whence from Python: read a model, ask it, replay and keep what it answers.
-
-The commands are made of this module, and can do nothing that it cannot.  Importing it is cheap;
-the search is loaded when something is searched for.
-"""
+"""Models of timed automata from Python: read one, check it, explain and mend it."""
 
 from __future__ import annotations
 
@@ -36,6 +32,7 @@ if TYPE_CHECKING:
     from whence.explore.check import Checker, Options
     from whence.explore.replay import Replay
     from whence.explore.search import Budget, Progress
+    from whence.expr.tree import Expr
     from whence.timing.model import TimedModel
     from whence.timing.repair import RepairOptions
     from whence.timing.results import Kind, RangesResult, Repair, RepairResult
@@ -290,6 +287,14 @@ class Model:
         return self._asked
 
     # --------------------------------------------------------------------------------- checking
+
+    def formula(self, text: str | SourceText) -> Expr:
+        """A state formula of this model, such as what a query says of states."""
+        from whence.formats.uppaal.elaborate_queries import check_formula
+
+        if isinstance(text, str):
+            text = SourceText(text, element="the formula")
+        return check_formula(self._elaborated, text)
 
     def query(self, query: str | QueryText | SourceText) -> Query:
         """The property that a text means. Raises InputError if it is none of this model."""
