@@ -251,10 +251,9 @@ class Texts:
             if isinstance(effect, Send):
                 for name in self.receivers(effect):
                     counts.setdefault(name, []).append(effect)
+        pops = any(segment.trigger is not None for segment in compound.segments[:1])
         return conjunction(
-            self.queues[name].has_room(
-                len(sends), name == machine and compound.first.trigger is not None, sends[0].origin
-            )
+            self.queues[name].has_room(len(sends), pops and name == machine, sends[0].origin)
             for name, sends in counts.items()
             if self.queues[name].machine.when_full == "block"
         )
