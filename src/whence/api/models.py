@@ -288,6 +288,15 @@ class Model:
 
     # --------------------------------------------------------------------------------- checking
 
+    @property
+    def checker(self) -> Checker:
+        """What searches the model's states; made when it is first needed."""
+        if self._checker is None:
+            from whence.explore.check import Checker
+
+            self._checker = Checker(self.network)
+        return self._checker
+
     def formula(self, text: str | SourceText) -> Expr:
         """A state formula of this model, such as what a query says of states."""
         from whence.formats.uppaal.elaborate_queries import check_formula
@@ -319,11 +328,7 @@ class Model:
         if isinstance(query, str):
             query = self.query(query)
         options = _options(settings)
-        if self._checker is None:
-            from whence.explore.check import Checker
-
-            self._checker = Checker(self.network)
-        result = self._checker.check(query, options, settings.get("progress"))
+        result = self.checker.check(query, options, settings.get("progress"))
         if settings.get("verify") and result.trace is not None:
             replayed = self.confirm(query, result.trace)
             if not replayed.ok:
@@ -432,12 +437,9 @@ class Model:
 
     def _with_delays(self, trace: TimedTrace, file: str) -> TimedTrace:
         """A symbolic trace with the earliest delays that lead along it into its last zone."""
-        from whence.explore.check import Checker
         from whence.explore.traces import with_delays
 
-        if self._checker is None:
-            self._checker = Checker(self.network)
-        found = with_delays(self._checker.interpreter, trace)
+        found = with_delays(self.checker.interpreter, trace)
         if found is not None:
             # Its own zones stay: the replay is to check them.
             return replace(trace, delays=found.delays, delay_ranges=found.delay_ranges)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from whence.api.models import AnyPath, Limits, Model, load, parse_budget
 from whence.model.chart import Chart
-from whence.model.transitions import TransitionSystem
+from whence.model.transitions import Marks, TransitionSystem
 from whence.source import Diagnostic, InputError, SourceText, UsageError
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class System:
                     progress=progress,
                 )
 
-    def _proposition(self, text: SourceText) -> object:
+    def _proposition(self, text: SourceText) -> Marks:
         assert isinstance(self.source, TransitionSystem)
         marks = self.source.propositions.get(text.text.strip())
         if marks is None:
