@@ -171,11 +171,13 @@ def systems(draw: st.DrawFn) -> TransitionSystem:
     if actions:
         action = st.integers(0, len(actions))
         rows = draw(st.lists(st.tuples(state, action, state), max_size=8))
-    table = np.array(rows, np.int32).reshape(-1, 3)
     rate = None
     if draw(st.booleans()):
+        actions = [name for name in actions if name == name.rstrip()]
+        rows = [row for row in rows if row[1] <= len(actions)]
         values = st.one_of(st.just(np.nan), st.floats(0, 1e300))
         rate = np.array([draw(values) for _ in rows], np.float64)
+    table = np.array(rows, np.int32).reshape(-1, 3)
     return TransitionSystem(
         states=states,
         actions=(*(Action(name=name) for name in actions), Action(name="i", silent=True)),
@@ -255,6 +257,12 @@ def test_large_files_are_read_quickly() -> None:
 def test_actions_that_cannot_be_written(name: str, message: str) -> None:
     system = TransitionSystem.from_edges([(0, name, 1)], 0)
     with pytest.raises(UsageError, match=re.escape(message)):
+        write_aldebaran(system)
+
+
+def test_blanks_before_a_rate_cannot_be_written() -> None:
+    system = replace(TransitionSystem.from_edges([(0, "a ", 1)], 0), rate=np.ones(1))
+    with pytest.raises(UsageError, match="cannot be written with the rate"):
         write_aldebaran(system)
 
 

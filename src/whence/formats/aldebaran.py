@@ -58,7 +58,7 @@ _NUMBER = re.compile(rb"[0-9]+")
 _ESCAPED = re.compile(r'\\(["\\])')
 _UNESCAPED_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
 _VALUE = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
-_RATE = re.compile(r"(?:(.*\S)\s*;\s*|)rate\s+" + _VALUE, re.DOTALL)
+_RATE = re.compile(r"(?:(.*\S|)\s*;\s*|)rate\s+" + _VALUE, re.DOTALL)
 _PROBABILITY = re.compile(r"(?:.*;\s*|)prob\s+" + _VALUE, re.DOTALL)
 _PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
@@ -292,17 +292,12 @@ class _Reader:
         unusual = np.flatnonzero(~usual)
         raw = text.tobytes()
         known = self.labels.numbers
-        numbers: list[int] = []
-        for at, (left, right) in enumerate(fields.tolist()):
-            label = raw[left:right]
-            number = known.get(label)
-            if number is None:
-                if not usual[at]:
-                    number = 0
-                else:
-                    number = self.labels.number(label, line + at, left - int(starts[at]) + 1)
-            numbers.append(number)
+        left, right = fields[:, 0].tolist(), fields[:, 1].tolist()
+        numbers = [known.get(raw[i:j], -1) for i, j in zip(left, right, strict=True)]
         table[:, 1] = numbers
+        for at in np.flatnonzero(usual & (table[:, 1] < 0)).tolist():
+            column = left[at] - int(starts[at]) + 1
+            table[at, 1] = self.labels.number(raw[left[at] : right[at]], line + at, column)
         empty = []
         for at in unusual.tolist():
             content = raw[int(starts[at]) : int(ends[at])]
@@ -396,7 +391,7 @@ class _Reader:
             if _PROBABILITY.fullmatch(name):
                 self.problem(f"probabilities (`{name}`) are not supported", line, column, len(text))
             elif found is not None:
-                name = found[1] or SILENT_LABELS[0]
+                name = SILENT_LABELS[0] if found[1] is None else found[1]
                 rate = self.rate(found[2], line, column, len(text))
             result.append(_Label(name, rate))
         return result
@@ -507,7 +502,7 @@ def write_aldebaran(system: TransitionSystem) -> str:
         lines += [f"({s}, {quoted[a]}, {t})\n" for s, a, t in zip(*columns, strict=True)]
     else:
         for s, a, t, rate in zip(*columns, system.rate.tolist(), strict=True):
-            label = labels[a] if rate != rate else f"{labels[a]}; rate {rate!r}"
+            label = labels[a] if rate != rate else _with_rate(labels[a], rate)
             lines.append(f"({s}, {_quoted(label)}, {t})\n")
     return "".join(lines)
 
@@ -523,6 +518,14 @@ def _written(action: Action) -> str:
     if "\n" in name or "\r" in name:
         raise UsageError(f"the action {name!r} has more than one line")
     return name
+
+
+def _with_rate(name: str, rate: float) -> str:
+    label = f"{name}; rate {rate!r}"
+    found = _RATE.fullmatch(label)
+    if found is None or found[1] != name:
+        raise UsageError(f"the action {name!r} cannot be written with the rate {rate!r}")
+    return label
 
 
 def _quoted(label: str) -> str:
