@@ -71,7 +71,7 @@ def _worst(found: Reached, initial: Ints, states: int) -> Probability:
         return Probability(0.0, 0.0, states, found.lumped)
     state = initial[int(np.argmax(found.value[initial]))]
     value = min(float(found.value[state]), 1.0)
-    return Probability(value, float(value * found.error[state]), states, found.lumped)
+    return Probability(value, float(found.error[state]), states, found.lumped)
 
 
 def hazard_probability(
@@ -180,7 +180,12 @@ def emergency(
     initial, wanted = _initial(system)
     activated = reach(stop(chain, active | marks), worth, cycle, wanted)
     found = _worst(activated, initial, system.states)
-    more = float(failing.error[active].max(initial=0.0)) * found.value
+    # The error of the worth of each state counts as often as that is reached.
+    doubtful = reach(stop(chain, active | marks), np.where(active, failing.error, 0), cycle, wanted)
+    more = _worst(doubtful, initial, system.states)
     return Probability(
-        found.value, found.error + more, found.states, max(found.lumped_states, failing.lumped)
+        found.value,
+        found.error + more.value + more.error,
+        found.states,
+        max(found.lumped_states, failing.lumped),
     )

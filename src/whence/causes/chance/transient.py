@@ -17,7 +17,9 @@ known; where little is to come anyway, the bound is that of the tail.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NoReturn, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -26,7 +28,7 @@ from whence.causes.chance.chain import Floats, Marks
 from whence.causes.chance.poisson import Tails, tails
 from whence.source import UnsupportedError
 
-__all__ = ["Values", "within"]
+__all__ = ["Moves", "Rates", "Values", "within"]
 
 #: The part of a result that may be left out.
 PRECISION = 1e-11
@@ -36,6 +38,46 @@ EFFORT = 6e10
 _MODEST = 5e9
 _FULL = 1500
 _EPS = float(np.finfo(float).eps)
+
+
+class Moves(Protocol):
+    """The rates between the states of a chain, however they are kept. `effort` is the number of
+    multiplications for one `into`, `row` the most for one of its results."""
+
+    @property
+    def exits(self) -> Floats:
+        """At what rate each state is left."""
+
+    @property
+    def effort(self) -> int: ...
+    @property
+    def row(self) -> int: ...
+
+    def into(self, values: Floats) -> Floats:
+        """For each state the sum of rate times value over the states it leads to."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """Moves as a matrix."""
+
+    matrix: sparse.csr_array
+
+    @property
+    def exits(self) -> Floats:
+        return np.asarray(self.matrix.sum(axis=1), np.float64).reshape(-1)
+
+    @property
+    def effort(self) -> int:
+        return int(self.matrix.nnz)
+
+    @property
+    def row(self) -> int:
+        return int(np.diff(self.matrix.indptr).max(initial=0))
+
+    def into(self, values: Floats) -> Floats:
+        found: Floats = self.matrix @ values
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +92,7 @@ class Values:
 
 
 def within(
-    rates: sparse.csr_array,
+    moves: Moves,
     worth: Floats,
     time: float,
     wanted: Marks,
@@ -59,29 +101,34 @@ def within(
     """The expected worth of the state the chain is in after `time`.
 
     Pre: `worth` is not negative, and positive only in states that are not left. Post: the bounds of
-    wanted states are as close as PRECISION demands.
+    wanted states are as close as PRECISION demands, or as rounding allows.
     """
-    exits = np.asarray(rates.sum(axis=1)).reshape(-1)
+    exits = moves.exits
     fastest = 1.02 * float(exits.max(initial=0.0))
     if fastest == 0 or time == 0 or not worth.any():
         return Values(worth, worth, 0.0, 0.0)
-    runs = exits > 0
-    # Rounding: of a row's sum in each step, and of the rates themselves.
-    row = int(np.diff(rates.indptr).max()) + 8
     if fastest * time > 1e9:
         _refuse(fastest * time, len(worth))
+    runs = exits > 0
+    gain = moves.into(worth)[runs] / fastest
+    step = _stepper(moves, runs, fastest)
     expected = tails(fastest * time)
-    inner = rates[runs][:, runs]
-    gain = (rates @ worth)[runs] / fastest
-    step = sparse.csr_array(inner / fastest + sparse.diags_array(1 - exits[runs] / fastest))
-    full_is_cheaper = inner.shape[0] <= _FULL and expected.end * step.nnz > _MODEST
-    modest = _MODEST / 10 if full_is_cheaper else effort
-    low, high, steps = _summed(step, gain, expected, worth[~runs].max(), wanted[runs], modest)
-    if low is None or high is None:
-        if not full_is_cheaper:
-            _refuse(fastest * time, len(worth))
+    # Rounding: of a row's sum in each step, and of the rates themselves.
+    row = moves.row + 8
+    small = isinstance(moves, Rates) and len(gain) <= _FULL
+    if small and expected.end * moves.effort > _MODEST:
+        effort = min(effort, _MODEST / 10)
+    cost = moves.effort + 4 * len(gain)
+    most, slack = float(worth.max()), row * _EPS
+    summed = _summed(step, gain, expected, most, slack, wanted[runs], int(effort / cost) + 1)
+    if summed is not None:
+        low, high, steps = summed
+    elif isinstance(moves, Rates) and small:
+        inner = moves.matrix[runs][:, runs]
         low = high = _doubled(inner, gain * fastest, exits[runs], time)
-        row = inner.shape[0] + 8
+        row, steps = len(gain) + 8, 0
+    else:
+        _refuse(fastest * time, len(worth))
     jumps = max(fastest * time, steps)
     values = []
     for part in (low, high):
@@ -91,7 +138,23 @@ def within(
     return Values(values[0], values[1], jumps * row * _EPS, jumps)
 
 
-def _refuse(jumps: float, states: int) -> None:
+def _stepper(moves: Moves, runs: Marks, fastest: float) -> Callable[[Floats], Floats]:
+    """P, for values of the states in which the chain still runs."""
+    stays = 1 - moves.exits[runs] / fastest
+    if isinstance(moves, Rates):
+        matrix = moves.matrix[runs][:, runs] / fastest + sparse.diags_array(stays)
+        return Rates(sparse.csr_array(matrix)).into
+
+    def apply(values: Floats) -> Floats:
+        everywhere = np.zeros(len(runs))
+        everywhere[runs] = values
+        found: Floats = moves.into(everywhere)[runs] / fastest + stays * values
+        return found
+
+    return apply
+
+
+def _refuse(jumps: float, states: int) -> NoReturn:
     raise UnsupportedError(
         f"the chain of {states} states makes up to {jumps:.1g} jumps in this time: its fastest"
         " rates are too much faster than what fails; make those transitions immediate (without a"
@@ -100,31 +163,31 @@ def _refuse(jumps: float, states: int) -> None:
 
 
 def _summed(
-    step: sparse.csr_array,
+    step: Callable[[Floats], Floats],
     gain: Floats,
     expected: Tails,
     most: float,
+    slack: float,
     wanted: Marks,
-    effort: float,
-) -> tuple[Floats | None, Floats | None, int]:
-    """Bounds of Σ_k P(N > k)·step^k·gain, or None if that took more than the effort allows."""
+    steps: int,
+) -> tuple[Floats, Floats, int] | None:
+    """Bounds of Σ_k P(N > k)·step^k·gain, and how many terms that took; None if more than `steps`.
+    `slack` is the relative rounding of a step, and `most` the most that the sum can be."""
     low = np.zeros(len(gain))
     check = 8
-    cost = step.nnz + 4 * len(gain)
-    slack = (int(np.diff(step.indptr).max(initial=0)) + 4) * _EPS
-    for k in range(expected.end):
+    # Many steps are not known better than the ratios, which are rounded.
+    precision = max(PRECISION, 4 * slack * expected.end)
+    for k in range(min(steps, expected.end)):
         low += expected[k + 1] * gain
-        after = step @ gain
-        if k + 1 == check or k + 1 >= expected.end:
+        after = step(gain)
+        if k + 1 == check or k + 1 == expected.end:
             check = max(check + 8, check * 5 // 4)
             rest, spread = _rest(k, gain, after, expected, most, slack)
             bottom = low + rest
-            if np.all(spread[wanted] <= PRECISION * bottom[wanted]) or k + 1 >= expected.end:
+            if np.all(spread[wanted] <= precision * bottom[wanted]) or k + 1 == expected.end:
                 return bottom, bottom + spread, k + 1
-        if (k + 1) * cost > effort:
-            return None, None, k + 1
         gain = after
-    return low, low, expected.end
+    return None
 
 
 def _rest(

@@ -8,19 +8,22 @@ probability that A gets there. What B does in such a state does not matter: no t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
+from scipy.sparse import csgraph, linalg
 
 from whence.causes.chance import stationary
 from whence.causes.chance.chain import Chain, Floats, Ints, Marks
-from whence.source import UnsupportedError
 
 __all__ = ["Classes", "Macro", "classes", "eliminate", "only_tangible"]
 
-_ENTRIES = 50_000_000
+#: Shares are written down as long as they are not more than so many, or so many times the edges.
+_ENTRIES = 5_000_000
+_GROWTH = 20
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +38,40 @@ class Classes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Macro:
-    """The chain of classes: `rates` between them, and into which one each state gets, with which
-    probability (`share`, a row a state). `error` estimates the relative error of both."""
+    """The chain of recurrent classes. `leaving`: from classes into states, at which rates.
+    `class_of`: of recurrent states. `step`: where a transient state leads to, without cycles.
+    `share`: into which class each state gets in the end, with which probability; None where that
+    would be too much to write down, but `ends` can be asked. `error` estimates the relative
+    error."""
 
-    rates: sparse.csr_array
-    share: sparse.csr_array
+    leaving: sparse.csr_array
+    class_of: sparse.csr_array
+    step: sparse.csr_array
+    transient: Marks
+    share: sparse.csr_array | None
     error: float
+
+    def rates(self) -> sparse.csr_array | None:
+        """Between different classes."""
+        if self.share is None:
+            return None
+        rates = sparse.coo_array(self.leaving @ self.share)
+        rows, columns = rates.coords
+        moves = (rows != columns) & (rates.data > 0)
+        entries = (rates.data[moves], (rows[moves], columns[moves]))
+        return sparse.csr_array(sparse.coo_array(entries, shape=rates.shape))
+
+    def ends(self) -> Callable[[Floats], Floats]:
+        """The function from values of classes to values of states."""
+        states, solver = _solver(self.step, self.transient)
+        outer = self.step[states] @ self.class_of
+
+        def of(values: Floats) -> Floats:
+            found: Floats = self.class_of @ values
+            found[states] = solver.solve(outer @ values)
+            return found
+
+        return of
 
 
 def classes(chain: Chain) -> Classes:
@@ -120,7 +151,7 @@ def _shares_in_time(instant: sparse.csr_array, found: Classes) -> tuple[Floats, 
         size = table.shape[1]
         if size <= stationary.DENSE:
             share[table] = stationary.stationary(_blocks(instant, table))
-            error = max(error, 8 * size * np.finfo(float).eps)
+            error = max(error, 8 * size * _EPS)
         else:
             states = table[0]
             share[states], estimate = stationary.iterated(instant[states][:, states].tocsr())
@@ -138,7 +169,7 @@ def _without_cycles(instant: sparse.csr_array, found: Classes) -> tuple[sparse.c
     shape = instant.shape
     entries = (edges.data[crossing], (rows[crossing], columns[crossing]))
     out = sparse.csr_array(sparse.coo_array(entries, shape=shape))
-    leaving = np.asarray(out.sum(axis=1)).reshape(-1)
+    leaving = np.asarray(out.sum(axis=1), np.float64).reshape(-1)
     single = ~found.recurrent[of] & (found.size[of] == 1)
     inverse = np.zeros(shape[0])
     inverse[single] = 1 / leaving[single]
@@ -154,13 +185,13 @@ def _without_cycles(instant: sparse.csr_array, found: Classes) -> tuple[sparse.c
             at = np.broadcast_to(table[:, :, None], times.shape).reshape(-1)
             to = np.broadcast_to(table[:, None, :], times.shape).reshape(-1)
             parts.append((at, to, times.reshape(-1)))
-            error = max(error, 8 * size * np.finfo(float).eps)
+            error = max(error, 8 * size * _EPS)
         else:
             states = table[0]
             inner = instant[states][:, states].tocsr()
             solved = stationary.visits_times(inner, leaving[states], out[states].tocsr()).tocoo()
-            at, to = states[solved.coords[0]], solved.coords[1]
-            large.append(sparse.coo_array((solved.data, (at, to)), shape=shape))
+            coords = states[solved.coords[0]], solved.coords[1]
+            large.append(sparse.coo_array((solved.data, coords), shape=shape))
             error = max(error, 1e-10)
     at, to, times = (np.concatenate(column) for column in zip(*parts, strict=True))
     weights = sparse.csr_array(sparse.coo_array((times, (at, to)), shape=shape))
@@ -172,41 +203,57 @@ def _without_cycles(instant: sparse.csr_array, found: Classes) -> tuple[sparse.c
     return step, error
 
 
-def _absorbed(instant: sparse.csr_array, found: Classes) -> tuple[sparse.csr_array, float]:
-    """The recurrent states in which each state ends, with probabilities.
+def _absorbed(step: sparse.csr_array, transient: Marks) -> tuple[sparse.csr_array | None, float]:
+    """The recurrent states in which each state ends, with probabilities; None if they are too many
+    to be written down.
 
     As no transient state is met twice any more, 2^k steps at once, for k = 0, 1, …, come to an end
     when k reaches the logarithm of the longest path.
     """
-    step, error = _without_cycles(instant, found)
-    transient = ~found.recurrent[found.of]
+    most = max(_ENTRIES, _GROWTH * step.nnz)
     rounds = 0
     while transient[step.indices].any():
+        # The product has at most as many entries as terms are summed.
+        if int(np.diff(step.indptr)[step.indices].sum()) > 10 * most:
+            return None, 0.0
         rounds += 1
         step = sparse.csr_array(step @ step)
-        if step.nnz > _ENTRIES:
-            raise UnsupportedError(
-                "transitions without a rate lead to too many places: more than"
-                f" {_ENTRIES} probabilities; give some of them rates"
-            )
-    return step, error + (2.0**rounds) * np.finfo(float).eps
+        if step.nnz > most:
+            return None, 0.0
+    return step, (2.0**rounds) * _EPS
+
+
+def _solver(step: sparse.csr_array, transient: Marks) -> tuple[Ints, linalg.SuperLU]:
+    """The transient states, in an order in which edges lead one way only, and the factors of the
+    equations between them; factors of a matrix in that order are no larger than it is, and
+    solving is nothing but adding up."""
+    states = np.flatnonzero(transient)
+    inner = step[states][:, states]
+    # The search numbers the components (all single here) in such an order, one way or the other.
+    _, place = csgraph.connected_components(inner, directed=True, connection="strong")
+    order = np.argsort(place, kind="stable")
+    ordered = inner[order][:, order]
+    equations = sparse.csc_array(sparse.eye_array(len(states), format="csr") - ordered)
+    solver = linalg.splu(
+        equations, permc_spec="NATURAL", diag_pivot_thresh=0, options={"SymmetricMode": True}
+    )
+    return states[order], solver
 
 
 def eliminate(chain: Chain) -> Macro:
     instant, timed = chain.matrix(instant=True), chain.matrix(instant=False)
     found = classes(chain)
     weight, error = _shares_in_time(instant, found)
-    ends, more = _absorbed(instant, found)
+    step, more = _without_cycles(instant, found)
+    transient = ~found.recurrent[found.of]
     number = np.cumsum(found.recurrent) - 1
-    states = np.flatnonzero(found.recurrent[found.of])
+    states = np.flatnonzero(~transient)
     shape = (chain.states, int(found.recurrent.sum()))
     entries = (np.ones(len(states)), (states, number[found.of[states]]))
-    share = sparse.csr_array(ends @ sparse.csr_array(sparse.coo_array(entries, shape=shape)))
+    class_of = sparse.csr_array(sparse.coo_array(entries, shape=shape))
     entries = (weight[states], (number[found.of[states]], states))
     average = sparse.csr_array(sparse.coo_array(entries, shape=shape[::-1]))
-    rates = sparse.coo_array(average @ timed @ share)
-    rows, columns = rates.coords
-    moves = (rows != columns) & (rates.data > 0)
-    entries = (rates.data[moves], (rows[moves], columns[moves]))
-    moving = sparse.csr_array(sparse.coo_array(entries, shape=rates.shape))
-    return Macro(moving, share, error + more)
+    leaving = sparse.csr_array(average @ timed)
+    ends, rounded = _absorbed(step, transient)
+    share = None if ends is None else sparse.csr_array(ends @ class_of)
+    return Macro(leaving, class_of, step, transient, share, error + more + rounded)
