@@ -421,6 +421,22 @@ class System:
 
         return fault_tree(result, rates=self._rates())
 
+    def report(self, result: CausesResult) -> str:
+        """A page of HTML that shows the causes, with a run of each on the model's machines."""
+        from whence.api.models import version
+        from whence.report.causes_html import causes_report
+
+        checker = self.checker
+        drawn = None
+        if checker is not None:
+            runs = {
+                cause.ident: run
+                for cause in result.causes
+                if (run := self.example_of(cause, result)) is not None
+            }
+            drawn = checker.network, checker.compiled.layout, runs
+        return causes_report(result, version(), self._rates(), drawn)
+
     def _rates(self) -> dict[str, float]:
         lowered = self.lowered
         if lowered is None:
@@ -490,7 +506,7 @@ def load_system(
     if ending == ".aut":
         from whence.formats.aldebaran import read_aldebaran_file
 
-        found = read_aldebaran_file(name, bad_states=bad_states, bad_actions=bad_actions)
+        found = read_aldebaran_file(name, bad=bad_states, bad_labels=bad_actions)
         return System(found, name)
     if ending in (".dot", ".gv"):
         from whence.formats.dot import read_dot_file

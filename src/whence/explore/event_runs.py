@@ -34,7 +34,7 @@ def run_of_events(
     if initial is None:
         return None
     stack = [(0, Path((initial,), ()))]
-    seen = set()
+    seen: set[object] = set()
     while stack and len(seen) < _MOST_STATES:
         done, path = stack.pop()
         moment = path.moments[-1]
@@ -75,7 +75,7 @@ def _onward(
     """The longer paths, the one to look at first in the end."""
     moment = path.moments[-1]
     silent: list[tuple[int, Path]] = []
-    seen: list[tuple[int, Path]] = []
+    named: list[tuple[int, Path]] = []
     for candidate in interpreter.candidates(moment.locations, moment.values):
         name = name_of(candidate.transition)
         if name is not None and (done == len(events) or name != events[done]):
@@ -86,5 +86,5 @@ def _onward(
             if name is None:
                 silent.append((done, longer))
             else:
-                seen.append((done + 1, longer))
-    return [*silent, *seen[::-1]]
+                named.append((done + 1, longer))
+    return [*silent, *named[::-1]]
