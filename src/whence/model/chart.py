@@ -113,8 +113,8 @@ class ChartTransition:
     `guard` None is true; `otherwise`: taken where no other transition of its choice can be.
 
     `event` is what it is called in traces; None: after the state that it reaches.
-    `rate`: so many times an hour, if it is a matter of chance; `failure`: it is a fault, and
-    `detected` whether somebody notices it. `internal`: no state is left or entered.
+    `rate`: so many times in the chart's unit of time, if it is a matter of chance; `failure`: it
+    is a fault, and `detected` whether somebody notices it. `internal`: no state is left or entered.
     A smaller `priority` goes first, where the reader gives priorities a meaning.
     """
 
@@ -158,8 +158,8 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hazard:
-    """A named condition on states that must not come true, or, with `always` false, a temporal
-    formula that must hold."""
+    """A named condition on states that must not come true or, if `temporal`, a formula of
+    temporal logic that must hold."""
 
     name: str
     text: SourceText
@@ -182,6 +182,6 @@ class Chart:
     signals: tuple[Signal, ...] = ()
     hazards: tuple[Hazard, ...] = ()
     requirements: tuple[Requirement, ...] = ()
-    #: What rates count by: one hour is 3600 of these.
+    #: What rates count by: a rate of 2 is twice an hour, a minute or a second.
     time_unit: Literal["hour", "minute", "second"] = "hour"
     origin: Origin = field(default=NOWHERE, compare=False)
