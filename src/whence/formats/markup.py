@@ -31,6 +31,7 @@ __all__ = [
     "Run",
     "XmlFile",
     "XmlNode",
+    "attribute_text",
     "codec_of_text",
     "decode",
     "element_text",
@@ -55,6 +56,9 @@ _CODEC = re.compile(
 )
 _WIDE = re.compile(r"utf-?(16|32)|(iso-10646-)?ucs-?[24]", re.IGNORECASE)
 _START_TAG = re.compile(r"""<[^<>"']*(?:"[^"]*"[^<>"']*|'[^']*'[^<>"']*)*>""")
+_ATTRIBUTE = re.compile(r"""(?P<name>[^\s=<>"'/]+)\s*=\s*(?P<value>"[^"]*"|'[^']*')""")
+#: In a value, a newline is read as one blank.
+_ATTRIBUTE_STRETCH = re.compile(r"(?P<plain>[^&\r\n]+)|&[^;]*;|\r\n?|\n")
 _NEWLINE = re.compile(r"\r\n?|\n")
 
 
@@ -238,7 +242,12 @@ class _Parser:
     """Drives expat over one file."""
 
     def __init__(
-        self, xml: XmlFile, root: str, root_hint: str, texts: Collection[str], on_end: OnEnd
+        self,
+        xml: XmlFile,
+        root: str | None,
+        root_hint: str,
+        texts: Collection[str] | None,
+        on_end: OnEnd,
     ) -> None:
         self.xml = xml
         self.root_tag = root
@@ -337,7 +346,7 @@ class _Parser:
         start = self.offset(self.expat.CurrentByteIndex)
         match = _START_TAG.match(xml.raw, start)
         assert match is not None  # expat has just read it
-        if not self.stack and tag != self.root_tag:
+        if not self.stack and self.root_tag is not None and tag != self.root_tag:
             raise xml.error(
                 f"the root element is <{tag}>, not <{self.root_tag}>",
                 start,
@@ -346,7 +355,11 @@ class _Parser:
             )
         if len(self.stack) >= MAX_DEPTH:
             raise xml.error(f"elements are nested more than {MAX_DEPTH} deep", start, match.end())
-        if self.stack and self.stack[-1].runs is not None:
+        if self.texts is None:
+            if self.stack:
+                self.stack[-1].runs = None
+            self.pending.clear()
+        elif self.stack and self.stack[-1].runs is not None:
             raise xml.error(
                 f"<{tag}> inside the text of <{self.stack[-1].tag}>",
                 start,
@@ -354,7 +367,7 @@ class _Parser:
                 "write < as &lt; if it is meant as a character",
             )
         node = XmlNode(tag, attributes, start, match.end(), match[0].endswith("/>"))
-        if tag in self.texts:
+        if self.texts is None or tag in self.texts:
             node.runs = []
         self.stack.append(node)
 
@@ -419,9 +432,14 @@ class _Parser:
 
 
 def parse(
-    xml: XmlFile, root: str, texts: Collection[str], on_end: OnEnd, root_hint: str = ""
+    xml: XmlFile,
+    root: str | None,
+    texts: Collection[str] | None,
+    on_end: OnEnd,
+    root_hint: str = "",
 ) -> XmlNode:
-    """Read a file whose root element is `root`; keep the texts of elements named in `texts`."""
+    """Read a file whose root element is `root` (None: any); keep the texts of elements named in
+    `texts`, which have no elements in them (None: of every element that has no others in it)."""
     raw = xml.raw
     if not raw.strip("\ufeff \t\r\n"):
         raise xml.error("the file is empty", 0, None, root_hint)
@@ -432,6 +450,29 @@ def parse(
     if raw[start] != "<":
         raise xml.error("this is not XML, which starts with <", start, None, root_hint)
     return _Parser(xml, root, root_hint, texts, on_end).run()
+
+
+def attribute_text(xml: XmlFile, node: XmlNode, name: str, element: str) -> SourceText | None:
+    """The value of an attribute with the places of its characters; None if there is no such."""
+    value = node.attributes.get(name)
+    if value is None:
+        return None
+    tag = xml.raw[node.start : node.open_end]
+    found = next((match for match in _ATTRIBUTE.finditer(tag) if match["name"] == name), None)
+    assert found is not None  # expat has read it
+    start = node.start + found.start("value") + 1
+    pieces: list[tuple[int, int, int]] = []
+    offset = 0
+    behind = -1
+    # One character of the value is one of the file, an entity, or a newline of two characters.
+    for match in _ATTRIBUTE_STRETCH.finditer(found["value"][1:-1]):
+        at = start + match.start()
+        if at != behind:
+            pieces.append((offset, *xml.place(at)))
+        plain = match["plain"] is not None
+        offset += len(match[0]) if plain else 1
+        behind = start + match.end() if plain else -1
+    return SourceText(value, xml.file, tuple(pieces) or ((0, *xml.place(start)),), element)
 
 
 def element_text(xml: XmlFile, node: XmlNode, element: str) -> SourceText:
