@@ -1,0 +1,1 @@
+"""Readers of state machines: files of modelling tools in, :class:`whence.model.chart.Chart` out."""
