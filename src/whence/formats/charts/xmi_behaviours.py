@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from whence.formats.charts.problems import Problems
 from whence.formats.charts.texts import blanked, cut, replaced, statements, stripped
-from whence.formats.charts.xmi_marks import identifier
+from whence.formats.charts.xmi_signals import Signals
 from whence.formats.charts.xmi_tree import Element, Model
 from whence.model.chart import Assign, Effect, Send
 from whence.source import Origin, SourceText
 
-__all__ = ["Behaviours", "Guard", "Signals", "expression"]
+__all__ = ["Behaviours", "Guard", "expression"]
 
 _PATH = r"[^\W\d]\w*(?:(?:\.|::|->)[^\W\d]\w*)*"
 _NAME = r"[^\W\d]\w*"
@@ -34,17 +34,6 @@ _EQUALS = re.compile(r"<>|(?<![<>=!:])=(?!=)")
 _WORD_ELSE = "else"
 #: Methods of timers, as RT-Tester's models call them.
 _TIMER_CALLS = frozenset(("elapsed", "reset", "start", "stop"))
-
-
-@dataclass(slots=True)
-class Signals:
-    """The kinds of messages, and what they are called in the chart."""
-
-    #: By the identifier of the signal or operation in the file.
-    names: dict[str, str] = field(default_factory=dict)
-    #: By what texts call them; None where that is not unique.
-    texts: dict[str, str | None] = field(default_factory=dict)
-    sent: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +223,6 @@ class Behaviours:
         return self.send(name, re.sub("::|->", ".", target), text.origin(*match.span("target")))
 
     def send(self, signal: str, target: str | None, origin: Origin) -> list[Effect]:
-        self.signals.sent.add(signal)
         if target is None:
             return [Send(signal, None, origin)]
         return [Send(signal, machine, origin) for machine in self.resolve(target, signal, origin)]
@@ -399,7 +387,3 @@ def _node_of(element: Element) -> Element:
     while at is not None and at.role != "node":
         at = at.parent
     return element if at is None else at
-
-
-def signal_name(element: Element) -> str:
-    return identifier(element.name) or element.ident

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from whence.formats.charts.problems import Problems
 from whence.formats.charts.texts import words
-from whence.formats.charts.xmi_behaviours import Signals
 from whence.formats.charts.xmi_components import (
     Components,
     Instance,
     components_of,
     general_classes,
+    ports_of,
     regions_of,
 )
 from whence.formats.charts.xmi_machines import MachineReader
 from whence.formats.charts.xmi_marks import Requirements, identifier, marks_of, requirements_of
+from whence.formats.charts.xmi_signals import Signals, read_signals
+from whence.formats.charts.xmi_targets import Targets
 from whence.formats.charts.xmi_tree import Element, Model
 from whence.formats.charts.xmi_variables import Role, Variables, literal_values
-from whence.model.chart import Assign, Chart, ChartVariable, Machine, Signal, VariableType
-from whence.source import Diagnostic, Origin, SourceText
+from whence.model.chart import Assign, Chart, ChartVariable, Machine, VariableType
+from whence.source import Diagnostic, SourceText
 
 __all__ = ["chart_of"]
 
@@ -39,16 +41,13 @@ class _Builder:
     components: Components = field(init=False)
     requirements: Requirements = field(init=False)
     variables: Variables = field(init=False)
-    signals: Signals = field(default_factory=Signals)
-    data: dict[str, frozenset[str]] = field(default_factory=dict)
+    signals: Signals = field(init=False)
     #: Variables of the chart by name, with the element that each comes from.
     shared: dict[str, tuple[ChartVariable, Element]] = field(default_factory=dict)
     #: Why an attribute is no variable, by the names that machines may use.
     unusable: dict[str, Diagnostic] = field(default_factory=dict)
     #: What a machine sees only if it uses it.
     offered: dict[str, Element] = field(default_factory=dict)
-    #: By machine or region: the signals that it takes.
-    taken: dict[Element, frozenset[str]] = field(default_factory=dict)
     #: The attributes that were read: those of interfaces stand behind many ports.
     known: dict[tuple[Element, Role], ChartVariable | Diagnostic] = field(default_factory=dict)
 
@@ -56,10 +55,10 @@ class _Builder:
         self.requirements = requirements_of(self.model, self.problems)
         self.variables = Variables(self.model, self.problems)
         self.components = components_of(self.model, self.problems)
-        signals = self.read_signals()
+        self.signals = read_signals(self.model, self.problems)
         locals_of = {one: self.own_variables(one) for one in self.components.active}
         for one in self.components.active:
-            self.see_ports(one, locals_of[one])
+            self.seeports_of(one, locals_of[one])
         machines: list[Machine] = []
         for one in self.components.active:
             machines += self.machines_of(one, locals_of[one])
@@ -78,102 +77,10 @@ class _Builder:
             name=root.name or "model",
             machines=tuple(machines),
             variables=tuple(variable for variable, _ in self.shared.values()),
-            signals=signals,
+            signals=self.signals.all,
             requirements=self.requirements.all,
             origin=root.place,
         )
-
-    # ------------------------------------------------------------------------------ signals
-
-    def read_signals(self) -> tuple[Signal, ...]:
-        """Names for signals, and for the operations that somebody waits for a call of."""
-        events = {"SignalEvent": "signal", "CallEvent": "operation"}
-        mentioned: set[str] = set()
-        called: list[Element] = []
-        for element in self.model.everything():
-            for kind, name in events.items():
-                if element.kind == kind:
-                    for reference in element.references(name):
-                        mentioned.add(reference.ident)
-                        target = self.model.find(reference)
-                        if kind == "CallEvent" and target is not None and target not in called:
-                            called.append(target)
-            if element.kind in ("SendSignalAction", "BroadcastSignalAction"):
-                mentioned.update(one.ident for one in element.references("signal"))
-        groups: dict[str, list[Element]] = {}
-        found = [
-            one
-            for one in self.model.everything()
-            if one.kind == "Signal" and not self.model.is_reference(one.node)
-        ]
-        for element in [*found, *called]:
-            groups.setdefault(identifier(element.name) or element.ident, []).append(element)
-        result: list[Signal] = []
-        for name, elements in groups.items():
-            chosen = [one for one in elements if one.ident in mentioned] or elements[:1]
-            for other in elements:
-                if other not in chosen:
-                    self.problems.note(
-                        f"{other.shown} is used nowhere, and another one has its name: left out",
-                        other.place,
-                    )
-            self.signals.texts[name] = name if len(chosen) == 1 else None
-            for element in chosen:
-                longer = name
-                if len(chosen) > 1:
-                    around = next((one.name for one in element.around() if one.name), "")
-                    longer = f"{identifier(around)}_{name}"
-                    while any(signal.name == longer for signal in result):
-                        longer += "_"
-                self.signals.names[element.ident] = longer
-                self.data[element.ident] = frozenset(
-                    one.name for one in element.all("ownedAttribute") if one.name
-                )
-                result.append(Signal(name=longer, origin=element.place))
-        return tuple(result)
-
-    def takes(self, element: Element, around: tuple[Element, ...] = ()) -> frozenset[str]:
-        """The signals that a machine or a region takes, as the chart calls them."""
-        if element in around:
-            return frozenset()
-        found = self.taken.get(element)
-        if found is None:
-            names: set[str] = set()
-            for one in element.inside():
-                if one.kind == "Trigger":
-                    for event in map(self.model.find, one.references("event")):
-                        if event is not None:
-                            for which in ("signal", "operation"):
-                                for reference in event.references(which):
-                                    names.add(self.signals.names.get(reference.ident, ""))
-                elif one.kind == "State":
-                    for target in map(self.model.find, one.references("submachine")):
-                        if target is not None:
-                            names |= self.takes(target, (*around, element))
-            found = frozenset(names)
-            if not around:
-                self.taken[element] = found
-        return found
-
-    # ------------------------------------------------------------------------- who is meant
-
-    def resolver(self, instance: Instance) -> _Resolver:
-        return _Resolver(self, instance)
-
-    def addressed(self, instance: Instance, signal: str) -> tuple[str, ...]:
-        """The machines of an instance that a signal to it is for: its regions are machines here,
-        and each of them gets it."""
-        if len(instance.names) <= 1:
-            return tuple(instance.names)
-        parts = [
-            region for machine in instance.machines for region in regions_of(machine) or [machine]
-        ]
-        chosen = [
-            name
-            for name, part in zip(instance.names, parts, strict=True)
-            if signal in self.takes(part)
-        ]
-        return tuple(chosen or instance.names[:1])
 
     # ---------------------------------------------------------------------------- variables
 
@@ -217,11 +124,11 @@ class _Builder:
         target, _ = self.variables.declared(attribute)
         return target is None or target.kind not in ("Class", "Component", "Interface", "Actor")
 
-    def see_ports(self, instance: Instance, own: dict[str, ChartVariable]) -> None:
+    def seeports_of(self, instance: Instance, own: dict[str, ChartVariable]) -> None:
         """What an instance sees through its ports, and through those of what it stands in."""
         if instance.type is None:
             return
-        for port in _ports(instance.type):
+        for port in ports_of(instance.type):
             target, _ = self.variables.declared(port)
             if target is not None and target.kind in _FLOW_TYPES:
                 self.see_interface(target)
@@ -234,7 +141,7 @@ class _Builder:
                 around.append(parent.type)
             parent = parent.parent
         for owner in around:
-            for port in _ports(owner):
+            for port in ports_of(owner):
                 target, _ = self.variables.declared(port)
                 if target is not None and target.kind in _FLOW_TYPES:
                     self.see_interface(target)
@@ -325,7 +232,7 @@ class _Builder:
             if one.type is not None and not one.environment
             for owner in (one.type, *one.type.around())
             if owner.kind in ("Class", "Component")
-            for port in _ports(owner)
+            for port in ports_of(owner)
             if self.variables.declared(port)[0] is interface
         }
         return roles.pop() if len(roles) == 1 else "internal"
@@ -409,6 +316,7 @@ class _Builder:
             ]
             if variable.type.kind == "timer"
         )
+        targets = Targets(self.components, self.signals, self.variables, self.problems, instance)
         for machine in instance.machines:
             regions: list[Element | None] = list(regions_of(machine)) or [None]
             for region in regions:
@@ -417,9 +325,8 @@ class _Builder:
                     self.problems,
                     self.signals,
                     self.requirements,
-                    self.resolver(instance),
+                    targets,
                     timers,
-                    self.data,
                 )
                 environment = instance.environment
                 environment = environment or marks_of(machine, self.problems).environment
@@ -448,113 +355,6 @@ class _Builder:
                     "which is no part of the chart",
                     element.place,
                 )
-
-
-@dataclass(slots=True)
-class _Resolver:
-    """Says which machines a text or an action of an instance means by a target."""
-
-    builder: _Builder
-    instance: Instance
-
-    def __call__(self, target: str, signal: str, origin: Origin) -> tuple[str, ...]:
-        found = self.instances(target)
-        machines = list(
-            dict.fromkeys(name for one in found for name in self.builder.addressed(one, signal))
-        )
-        if not machines:
-            machines = [
-                name
-                for one in self.builder.components.active
-                for name in one.names
-                if name == identifier(target)
-            ]
-        problems = self.builder.problems
-        if not machines:
-            problems.error(
-                f"unknown target `{target}`",
-                origin,
-                "a target is `self`, a part, a port, a class or a state machine",
-            )
-        elif len(found) > 1 and not self.is_port(target):
-            problems.error(
-                f"`{target}` may be any of {', '.join(f'`{one.shown}`' for one in found)}",
-                origin,
-                "send to a part or to a port, or without a target to all who take the signal",
-            )
-            return ()
-        return tuple(machines)
-
-    def instances(self, target: str) -> list[Instance]:
-        if target in ("self", "this"):
-            return [self.instance]
-        first, _, rest = target.partition(".")
-        found = self.near(first)
-        while rest and found:
-            first, _, rest = rest.partition(".")
-            found = [
-                child for one in found for part, child in one.children.items() if part.name == first
-            ]
-        return [one for one in found if one.machines]
-
-    def near(self, name: str) -> list[Instance]:
-        """The instances that a name means here: the nearest that there is."""
-        components = self.builder.components
-        at: Instance | None = self.instance
-        while at is not None:
-            for part, child in at.children.items():
-                if part.name == name:
-                    return [child]
-            if at.type is not None:
-                for one in general_classes(at.type):
-                    for attribute in one.all("ownedAttribute"):
-                        if attribute.name != name:
-                            continue
-                        if attribute.kind == "Port":
-                            return self.behind(at, attribute)
-                        found = self.of_type(attribute)
-                        if found:
-                            return found
-            at = at.parent
-        classes = [
-            one for one in components.active if one.type is not None and one.type.name == name
-        ]
-        if classes:
-            return classes
-        return [
-            one
-            for one in components.active
-            if any(machine.name == name for machine in one.machines)
-        ]
-
-    def is_port(self, target: str) -> bool:
-        at = self.instance.type
-        return at is not None and any(port.name == target for port in _ports(at))
-
-    def behind(self, instance: Instance, port: Element) -> list[Instance]:
-        """Who is connected to a port."""
-        result = []
-        for other, _ in self.builder.components.connected(instance, port):
-            if other is not instance and other.machines and other not in result:
-                result.append(other)
-        return result
-
-    def of_type(self, attribute: Element) -> list[Instance]:
-        target, _ = self.builder.variables.declared(attribute)
-        if target is None:
-            return []
-        return [
-            one
-            for one in self.builder.components.active
-            if one.type is not None and target in general_classes(one.type)
-        ]
-
-
-def _ports(owner: Element) -> Iterator[Element]:
-    for one in general_classes(owner):
-        for attribute in one.all("ownedAttribute") + one.all("ownedPort"):
-            if attribute.kind == "Port":
-                yield attribute
 
 
 def _texts(machine: Machine) -> Iterable[str]:

@@ -17,7 +17,7 @@ from whence.formats.charts.problems import Problems
 from whence.formats.charts.xmi_marks import identifier, marks_of, unique
 from whence.formats.charts.xmi_tree import Element, Model
 
-__all__ = ["Components", "Instance", "components_of", "general_classes", "regions_of"]
+__all__ = ["Components", "Instance", "components_of", "general_classes", "ports_of", "regions_of"]
 
 #: So many instances at most: parts of parts of parts multiply.
 _MOST_INSTANCES = 10_000
@@ -79,6 +79,14 @@ def general_classes(element: Element) -> list[Element]:
                 if general is not None and general not in found:
                     found.append(general)
     return found
+
+
+def ports_of(owner: Element) -> Iterator[Element]:
+    """The ports of a class, inherited ones included."""
+    for one in general_classes(owner):
+        for attribute in one.all("ownedAttribute") + one.all("ownedPort"):
+            if attribute.kind == "Port":
+                yield attribute
 
 
 def components_of(model: Model, problems: Problems) -> Components:

@@ -7,20 +7,20 @@ read, so that a transition may go to an entry point of a submachine.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from whence.formats.charts.problems import Problems
-from whence.formats.charts.texts import made, words
-from whence.formats.charts.xmi_behaviours import Behaviours, Guard, Signals, expression
+from whence.formats.charts.xmi_behaviours import Behaviours
 from whence.formats.charts.xmi_components import regions_of
+from whence.formats.charts.xmi_events import Cause, Events, reset_of
 from whence.formats.charts.xmi_marks import (
     Requirements,
     identifier,
     marks_of,
     unique,
 )
+from whence.formats.charts.xmi_signals import Signals
 from whence.formats.charts.xmi_tree import Element, Model
 from whence.model.chart import (
     Assign,
@@ -29,9 +29,8 @@ from whence.model.chart import (
     ChartVariable,
     Machine,
     StateKind,
-    VariableType,
 )
-from whence.source import Origin, SourceText
+from whence.source import Origin
 
 __all__ = ["MachineReader"]
 
@@ -54,8 +53,6 @@ _REFUSED = {
     "fork": "fork",
     "join": "join",
 }
-_AFTER = re.compile(r"\s*(?:after\b\s*)?\(?\s*(?P<time>[\w.]+)\s*\)?\s*;?\s*")
-_UNIT = re.compile(r"\d+(\.\d+)?\s*[A-Za-z]+")
 
 
 @dataclass(slots=True, eq=False)
@@ -81,8 +78,6 @@ class MachineReader:
     requirements: Requirements
     resolve: Callable[[str, str, Origin], tuple[str, ...]]
     timers: frozenset[str]
-    #: The names of attributes of the signals, whose values no message carries here.
-    data: dict[str, frozenset[str]]
 
     states: list[ChartState] = field(default_factory=list)
     transitions: list[ChartTransition] = field(default_factory=list)
@@ -94,11 +89,13 @@ class MachineReader:
     index: dict[str, int] = field(default_factory=dict)
     elements: dict[str, Element] = field(default_factory=dict)
     behaviours: Behaviours = field(init=False)
+    events: Events = field(init=False)
 
     def __post_init__(self) -> None:
         self.behaviours = Behaviours(
             self.model, self.problems, self.signals, self.resolve, self.timers
         )
+        self.events = Events(self.problems, self.signals, self.behaviours)
 
     def read(
         self,
@@ -398,10 +395,13 @@ class MachineReader:
         )
         causes: list[Element | None] = [*triggers] or [None]
         for trigger in causes:
-            made_of = self.triggered(base, element, trigger, guard)
-            if made_of is not None:
+            if trigger is None:
+                cause: Cause | None = Cause(None, guard.text, guard.otherwise)
+            else:
+                cause = self.events.cause(element, trigger, guard, effects, known, kind)
+            if cause is not None:
                 ident = unique(name, self.arrows, "#")
-                self.transitions.append(replace(made_of, ident=ident))
+                self.transitions.append(replace(self.caused(base, cause), ident=ident))
 
     def check_local(self, element: Element, source: str, target: str) -> None:
         """A local transition does not leave its composite source. Without entry and exit
@@ -420,160 +420,15 @@ class MachineReader:
                 "start it at the states inside",
             )
 
-    def triggered(
-        self, base: ChartTransition, element: Element, trigger: Element | None, guard: Guard
-    ) -> ChartTransition | None:
-        """The transition with one of its triggers."""
-        plain = replace(base, guard=guard.text, otherwise=guard.otherwise)
-        if trigger is None:
-            return plain
-        event = trigger.target("event", self.problems, f"the event of {element.shown}")
-        if event is None:
-            if not trigger.references("event"):
-                self.problems.error(
-                    f"the trigger of {element.shown} has no event",
-                    trigger.place,
-                    "choose a signal event for it",
-                )
-            return None
-        if trigger.references("port"):
-            self.problems.note(
-                f"{element.shown} takes the message through whichever port it comes",
-                trigger.place,
-            )
-        match event.kind:
-            case "SignalEvent" | "CallEvent":
-                return self.received(plain, element, event, guard)
-            case "TimeEvent":
-                return self.timed(plain, element, event, guard)
-            case "ChangeEvent":
-                return self.changed(plain, element, event, guard)
-            case "Signal":  # a tool's shortcut
-                return self.received(plain, element, event, guard)
-            case other:
-                self.problems.refuse(f"{other} as the trigger of {element.shown}", trigger.place)
-                return None
-
-    def received(
-        self, plain: ChartTransition, element: Element, event: Element, guard: Guard
-    ) -> ChartTransition | None:
-        which = "operation" if event.kind == "CallEvent" else "signal"
-        what = event if event.kind == "Signal" else None
-        if what is None:
-            what = event.target(which, self.problems, f"the {which} of {event.shown}")
-        if what is None:
-            if not event.references(which):
-                self.problems.error(f"{event.shown} has no {which}", event.place)
-            return None
-        if what.ident not in self.signals.names:
-            self.problems.error(f"{what.shown} is no {which}", event.place)
-            return None
-        if event.kind == "CallEvent":
-            self.problems.note(
-                f"calls of {what.shown} are read as messages: the caller does not wait",
-                event.place,
-            )
-        texts: list[SourceText] = [one.text for one in plain.effects if isinstance(one, Assign)]
-        if guard.text is not None:
-            texts.append(guard.text)
-        used = self.data.get(what.ident, frozenset()).intersection(
-            word for text in texts for word in words(text.text)
-        )
-        if used:
-            self.problems.refuse(
-                f"messages with data: {element.shown} uses `{min(used)}` of {what.shown}",
-                element.place,
-                "keep it in a variable that both machines know",
-            )
-        return replace(plain, trigger=self.signals.names[what.ident])
-
-    def changed(
-        self, plain: ChartTransition, element: Element, event: Element, guard: Guard
-    ) -> ChartTransition | None:
-        specification = event.child("changeExpression")
-        what = f"the change expression of {element.shown}"
-        text = expression(specification, what, self.problems) if specification is not None else None
-        if text is None:
-            if specification is None or not self.problems.refused:
-                self.problems.error(f"{event.shown} has no change expression", event.place)
-            return None
-        condition = self.behaviours.condition(text).text
-        if condition is None:
-            return plain
-        self.problems.note(
-            f"{event.shown} is read as a guard: the transition can be taken whenever "
-            f"`{condition.text}` is true",
-            event.place,
-        )
-        if guard.otherwise:
-            self.problems.refuse(f"{element.shown} has both `else` and an event", element.place)
-            return None
-        if guard.text is None:
-            return replace(plain, guard=condition)
-        joined = made(f"({condition.text}) && (", guard.text, ")", guard.text.element)
-        pieces = ((0, *condition.position(0)), *joined.pieces[1:])
-        return replace(plain, guard=replace(joined, pieces=pieces))
-
-    def timed(
-        self, plain: ChartTransition, element: Element, event: Element, guard: Guard
-    ) -> ChartTransition | None:
-        """`after d`: a timer of its own that entering the source resets, and a guard that waits
-        until it has run for d."""
-        what = f"the time of {event.shown}"
-        if not event.flag("isRelative"):
-            self.problems.refuse(f"{event.shown} at an absolute time", event.place)
-            return None
-        if guard.text is not None or guard.otherwise:
-            # The event happens once, and is lost if the guard is false then.
-            self.problems.refuse(
-                f"{element.shown} has both a time event and a guard",
-                element.place,
-                "let it lead to a choice",
-            )
-            return None
-        source = self.states[self.index[plain.source]]
-        if plain.internal or element.text("kind").strip() == "local":
-            self.problems.refuse(
-                f"{element.shown} waits for a time, but does not leave its state", element.place
-            )
-            return None
-        when = event.child("when")
-        inner = when.child("expr") if when is not None else None
-        if inner is None:
-            inner = when
-        text = expression(inner, what, self.problems) if inner is not None else None
-        if text is None and inner is not None and inner.kind == "LiteralInteger":
-            text = SourceText("0", inner.place.file, ((0, inner.place.line, inner.place.column),))
-        if text is None:
-            self.problems.error(f"{event.shown} says no time", event.place)
-            return None
-        match = _AFTER.fullmatch(text.text)
-        if match is None or _UNIT.fullmatch(match["time"]):
-            self.problems.refuse(
-                f"the time `{text.text}` of {event.shown}",
-                text.origin(0, len(text.text)),
-                "write a number or a name, without a unit",
-            )
-            return None
-        timer = f"after_{source.ident.replace('.', '_')}"
-        start = match.start("time")
-        time = replace(text, text=match["time"], pieces=((0, *text.position(start)),))
-        call = made(f"{timer}.elapsed(", time, ")", what)
-        if all(clock.name != timer for clock in self.clocks):
-            self.clocks.append(
-                ChartVariable(name=timer, type=VariableType(kind="timer"), origin=event.place)
-            )
-            place = source.origin
-            reset = SourceText(
-                f"{timer}.reset()",
-                place.file,
-                ((0, place.line, place.column),),
-                f"the timer of {event.shown}",
-            )
-            self.states[self.index[source.ident]] = replace(
-                source, entry=(Assign(reset), *source.entry)
-            )
-        return replace(plain, guard=call)
+    def caused(self, base: ChartTransition, cause: Cause) -> ChartTransition:
+        """The transition with its trigger and guard; a timer is reset where its state begins."""
+        if cause.timer is not None and all(one.name != cause.timer.name for one in self.clocks):
+            self.clocks.append(cause.timer)
+            place = self.index[base.source]
+            source = self.states[place]
+            reset = Assign(reset_of(cause.timer, source.origin))
+            self.states[place] = replace(source, entry=(reset, *source.entry))
+        return replace(base, trigger=cause.trigger, guard=cause.guard, otherwise=cause.otherwise)
 
     # ----------------------------------------------------------------------------- checking
 
