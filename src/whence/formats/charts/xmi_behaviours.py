@@ -62,6 +62,13 @@ def _normalised(text: SourceText, language: str) -> SourceText:
     return replaced(text, changes) if changes else text
 
 
+def _unended(text: SourceText) -> SourceText:
+    """Without semicolons at its end."""
+    plain = blanked(text.text)
+    end = len(plain.rstrip("; \t\r\n"))
+    return cut(text, 0, end) if end < len(plain) else text
+
+
 def _bodies(element: Element, what: str) -> Iterator[tuple[SourceText, str]]:
     """The texts of an opaque element with their languages."""
     languages = [source.text for source in element.sources("language", what)]
@@ -122,13 +129,10 @@ class Behaviours:
         return Guard() if text is None else self.condition(text)
 
     def condition(self, text: SourceText) -> Guard:
+        text = _unended(text)
         plain = blanked(text.text)
         if plain.startswith("[") and plain.endswith("]"):
-            text = stripped(cut(text, 1, len(plain) - 1))
-        plain = blanked(text.text)
-        end = len(plain.rstrip("; \t\r\n"))
-        if end < len(plain):
-            text = cut(text, 0, end)
+            text = _unended(stripped(cut(text, 1, len(plain) - 1)))
         if text.text.strip().lower() == _WORD_ELSE:
             return Guard(otherwise=True)
         return Guard(text) if text.text else Guard()
@@ -220,12 +224,17 @@ class Behaviours:
         origin = text.origin(0, len(text.text))
         if target is None:
             return self.send(name, None, origin)
-        return self.send(name, re.sub("::|->", ".", target), text.origin(*match.span("target")))
+        place = text.origin(*match.span("target"))
+        return self.send(name, re.sub("::|->", ".", target), origin, place)
 
-    def send(self, signal: str, target: str | None, origin: Origin) -> list[Effect]:
+    def send(
+        self, signal: str, target: str | None, origin: Origin, place: Origin | None = None
+    ) -> list[Effect]:
+        """`place` is where the target is named."""
         if target is None:
             return [Send(signal, None, origin)]
-        return [Send(signal, machine, origin) for machine in self.resolve(target, signal, origin)]
+        machines = self.resolve(target, signal, place or origin)
+        return [Send(signal, machine, origin) for machine in machines]
 
     # --------------------------------------------------------------------------- activities
 

@@ -10,12 +10,13 @@ has a state machine that belongs to no class.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from whence.formats.charts.problems import Problems
 from whence.formats.charts.xmi_marks import identifier, marks_of, unique
 from whence.formats.charts.xmi_tree import Element, Model
+from whence.source import Diagnostic, InputError
 
 __all__ = ["Components", "Instance", "components_of", "general_classes", "ports_of", "regions_of"]
 
@@ -101,6 +102,8 @@ class _Builder:
         self.count = 0
         #: The state machines that others contain, as submachines or as what they do in a state.
         self.contained: set[Element] = set()
+        #: The submachines in each state machine.
+        self.inner: dict[Element | None, list[Element]] = {}
         self.behaviours: dict[Element, list[Element]] = {}
         self.leading: dict[Element, bool] = {}
 
@@ -116,8 +119,9 @@ class _Builder:
                 target = element.target(
                     "submachine", self.problems, f"the submachine of {element.shown}"
                 )
-                if target is not None:
+                if target is not None and target not in element.around():
                     self.contained.add(target)
+                    self.inner.setdefault(_machine_of(element), []).append(target)
             elif element.kind == "StateMachine" and element.role in ("doActivity", "entry", "exit"):
                 self.contained.add(element)
         classes = [
@@ -161,10 +165,33 @@ class _Builder:
                     f"{element.shown} says what may happen and not what does: left out",
                     element.place,
                 )
+        self.check_cycles(made)
         self.components.instances = [one for top in made for one in top.inside()]
         self.connect()
         self.name()
         return self.components
+
+    def check_cycles(self, made: list[Instance]) -> None:
+        """Reports submachines that contain each other, and that nothing else leads to: they would
+        be missing without a word."""
+        used = self.reachable(
+            machine for top in made for one in top.inside() for machine in one.machines
+        )
+        for machine in self.contained - used:
+            if machine in self.reachable(self.inner.get(machine, ())):
+                self.problems.error(
+                    f"{machine.shown} contains itself as a submachine", machine.place
+                )
+
+    def reachable(self, machines: Iterable[Element]) -> set[Element]:
+        found = list(machines)
+        seen = set(found)
+        for machine in found:
+            for target in self.inner.get(machine, ()):
+                if target not in seen:
+                    seen.add(target)
+                    found.append(target)
+        return seen
 
     # ------------------------------------------------------------------------------ classes
 
@@ -244,10 +271,11 @@ class _Builder:
             return None
         self.count += 1
         if self.count > _MOST_INSTANCES:
-            self.problems.error(
-                f"there are more than {_MOST_INSTANCES} parts of parts, our limit", owner.place
+            raise InputError(
+                Diagnostic(
+                    f"there are more than {_MOST_INSTANCES} parts of parts, our limit", owner.place
+                )
             )
-            return None
         said = [owner, *owner.around(), *([part] if part is not None else [])]
         environment = (parent is not None and parent.environment) or any(
             marks_of(one, self.problems).environment for one in said
@@ -398,6 +426,12 @@ class _Builder:
             return [*before, identifier(instance.part.name)]
         element = instance.type or instance.machines[0]
         return [identifier(one.name) for one in element.around() if one.name][::-1]
+
+
+def _machine_of(element: Element) -> Element | None:
+    """The state machine that an element is in; one that a state does belongs to the outer one."""
+    found = [one for one in element.around() if one.kind == "StateMachine"]
+    return found[-1] if found else None
 
 
 def regions_of(machine: Element) -> list[Element]:

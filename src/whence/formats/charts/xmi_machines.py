@@ -30,12 +30,12 @@ from whence.model.chart import (
     Machine,
     StateKind,
 )
-from whence.source import Origin
+from whence.source import Diagnostic, InputError, Origin
 
 __all__ = ["MachineReader"]
 
 #: So many states at most in one machine: submachines of submachines multiply.
-_MOST_STATES = 100_000
+_MOST_STATES = 20_000
 _VERTICES = frozenset(("State", "FinalState", "Pseudostate", "ConnectionPointReference"))
 _KINDS: dict[str, StateKind] = {
     "initial": "initial",
@@ -154,13 +154,13 @@ class MachineReader:
 
     def vertex(self, element: Element, parent: str | None, frame: _Frame) -> None:
         if len(self.states) >= _MOST_STATES:
-            if len(self.states) == _MOST_STATES:
-                self.problems.error(
+            raise InputError(
+                Diagnostic(
                     f"there are more than {_MOST_STATES} states in one machine, our limit",
                     element.place,
                     "submachines in submachines multiply",
                 )
-            return
+            )
         if element.kind == "State":
             self.state(element, parent, frame)
         elif element.kind in ("FinalState", "Pseudostate"):
@@ -332,7 +332,7 @@ class MachineReader:
             )
             return None
         ident = frame.idents.get(vertex)
-        if ident is None and len(self.states) < _MOST_STATES:
+        if ident is None:
             if vertex.text("kind") in ("entryPoint", "exitPoint"):
                 message = (
                     f"the {which} of {transition.shown} is {vertex.shown}, "
