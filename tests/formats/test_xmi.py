@@ -788,6 +788,149 @@ def test_ranges(inside: str, applied: str, expected: tuple[int, int]) -> None:
     assert (x.type.lo, x.type.hi) == expected
 
 
+def part(ident: str, kind: str) -> str:
+    return (
+        f'<ownedAttribute xmi:id="p{ident}" name="{ident}" type="{kind}" aggregation="composite"/>'
+    )
+
+
+def passive(ident: str, inside: str) -> str:
+    tag = f'<packagedElement xmi:type="uml:Class" xmi:id="{ident}" name="{ident}">'
+    return f"{tag}{inside}</packagedElement>"
+
+
+GO = '<packagedElement xmi:type="uml:Signal" xmi:id="go" name="go"/>'
+INT = '<packagedElement xmi:type="uml:PrimitiveType" xmi:id="int" name="int"/>'
+
+
+def test_names_of_machines() -> None:
+    """As short as they can be told apart."""
+    pair = passive("Pair", part("a", "Gate") + part("b", "Gate"))
+    twice = passive("Top", part("x", "Pair") + part("y", "Pair") + part("z", "Lamp"))
+    chart = read_xmi(model(active("Gate") + active("Lamp") + pair + twice), "m.uml")
+    assert [one.name for one in chart.machines] == ["x_a", "x_b", "y_a", "y_b", "Lamp"]
+    packages = "".join(
+        f'<packagedElement xmi:type="uml:Package" xmi:id="{name}" name="{name}">'
+        f"{active(name + 'Gate')}</packagedElement>"
+        for name in ("North", "South")
+    )
+    packages = re.sub('name="(North|South)Gate"', 'name="Gate"', packages)
+    chart = read_xmi(model(packages), "m.uml")
+    assert [one.name for one in chart.machines] == ["North_Gate", "South_Gate"]
+
+
+def test_targets_that_may_be_several() -> None:
+    send = arrow("s", "Crs>Crs", effect("send go to Gate"))
+    top = passive("Top", part("a", "Gate") + part("b", "Gate") + part("c", "C"))
+    file = model(GO + active("Gate") + active("C", "", "", send) + top)
+    assert complaints(file)[0].endswith("`Gate` may be any of `Top.a`, `Top.b`")
+    chart = read_xmi(file.replace("to Gate", "to b"), "m.uml")
+    assert shown(chart.machines[2].transitions[1].effects) == ["go -> b"]
+
+
+def test_environment() -> None:
+    """A stereotype at a class is for all that is in it."""
+    chart = read_xmi(
+        model(
+            active("Gate") + active("User") + passive("World", part("u", "User")),
+            '<p:TE xmi:id="te" base_Class="World"/>',
+        ),
+        "m.uml",
+    )
+    assert [(one.name, one.environment) for one in chart.machines] == [
+        ("Gate", False),
+        ("User", True),
+    ]
+
+
+def flow(ident: str, name: str) -> str:
+    return f'<ownedAttribute xmi:type="uml:Port" xmi:id="{ident}" name="{name}" type="int"/>'
+
+
+def test_flow_ports() -> None:
+    wire = (
+        '<ownedConnector xmi:id="k"><end xmi:id="k1" role="fa" partWithPort="pa"/>'
+        '<end xmi:id="k2" role="fb" partWithPort="pb"/></ownedConnector>'
+    )
+    top = passive("Top", part("a", "A") + part("b", "B") + wire)
+    directions = (
+        '<p:FlowPort xmi:id="d1" base_Port="fa" direction="out"/>'
+        '<p:FlowPort xmi:id="d2" base_Port="fb" direction="in"/>'
+    )
+    file = model(
+        INT + active("A", flow("fa", "v")) + active("B", flow("fb", "v")) + top, directions
+    )
+    chart = read_xmi(file, "m.uml")
+    assert [(one.name, one.role) for one in chart.variables] == [("v", "internal")]
+    assert [one.variables for one in chart.machines] == [(), ()]
+    apart = read_xmi(file.replace(wire, ""), "m.uml")
+    assert [(one.name, one.role) for m in apart.machines for one in m.variables] == [
+        ("v", "output"),
+        ("v", "input"),
+    ]
+    other = file.replace('xmi:id="fb" name="v"', 'xmi:id="fb" name="w"')
+    assert "connected ports with different names: `v`" in complaints(other)[0]
+    limits = '<p:L xmi:id="l" base_Port="fb" min="0" max="3"/></xmi:XMI>'
+    assert "have different types" in complaints(file.replace("</xmi:XMI>", limits))[0]
+
+
+def test_attributes_of_what_a_machine_is_part_of() -> None:
+    shared_by_all = '<ownedAttribute xmi:id="n" name="n" type="int"/>'
+    top = passive("Top", part("a", "A") + shared_by_all)
+    used = arrow("t", "Ars>Ars", guard("n > 0"))
+    chart = read_xmi(model(INT + active("A", "", "", used) + top), "m.uml")
+    assert [one.name for one in chart.variables] == ["n"]
+    assert read_xmi(model(INT + active("A") + top), "m.uml").variables == ()
+
+
+def test_references_as_elements() -> None:
+    """As other tools write them: the trigger stands elsewhere, and is referred to."""
+    region = arrow("t", "a>a", '<trigger xmi:idref="elsewhere"/><effect xmi:idref="does"/>')
+    more = (
+        '<packagedElement xmi:type="uml:Trigger" xmi:id="elsewhere" event="on-go"/>'
+        '<packagedElement xmi:type="uml:OpaqueBehavior" xmi:id="does"><body>x = 1</body>'
+        "</packagedElement>"
+    )
+    found = only(machine(region, more)).transitions[1]
+    assert (found.trigger, shown(found.effects)) == ("go", ["x = 1"])
+
+
+def test_local_transitions() -> None:
+    inner = started("n")
+    region = state("b", inner) + arrow("t", "b>ns", "", 'kind="local"')
+    assert only(machine(region)).transitions[1].source == "B"
+    region = state("b", inner + effect("x = 1", "exit")) + arrow("t", "b>ns", "", 'kind="local"')
+    assert "the local transition B -> NS" in complaints(machine(region))[0]
+    # A sibling is not inside, whatever its name begins with.
+    region = state("b", inner + effect("x = 1", "exit")) + state("bb")
+    assert len(only(machine(region + arrow("t", "b>bb", "", 'kind="local"'))).transitions) == 3
+
+
+def test_change_event_and_guard() -> None:
+    event = (
+        '<packagedElement xmi:type="uml:ChangeEvent" xmi:id="e" name="e"><changeExpression '
+        'xmi:type="uml:OpaqueExpression"><body>x &lt; 1</body></changeExpression></packagedElement>'
+    )
+    file = machine(arrow("t", "a>a", EVENT + guard("y")), event)
+    text = only(file).transitions[1].guard
+    assert text is not None
+    assert text.text == "(x < 1) && (y)"
+    lines = file.split("\n")
+    for word, there in (("x", "x &lt;"), ("1", "1</body"), ("y", "y</body")):
+        line, column = text.position(text.text.index(word))
+        assert lines[line - 1][column - 1 :].startswith(there)
+
+
+def test_keywords() -> None:
+    keyword = (
+        '<eAnnotations source="http://www.eclipse.org/uml2/2.0.0/UML">'
+        '<details key="{}"/></eAnnotations>'
+    )
+    for word, failure in (("Failure", True), ("NonFailure", False), ("Terrace", False)):
+        built = only(machine(state("b", keyword.format(word)) + arrow("t", "a>b"))).states[-1]
+        assert (built.failure, built.tags) == (failure, (word,))
+
+
 def test_signals_with_one_name() -> None:
     file = machine(
         arrow("t", "a>a", TRIGGER + effect("send go to self")),

@@ -10,6 +10,7 @@ __all__ = ["Problems"]
 
 #: More than these help nobody.
 _MOST = 50
+_REFUSED = "not supported: "
 
 
 @dataclass(slots=True)
@@ -17,24 +18,24 @@ class Problems:
     """`errors` are in the file's own terms, `refused` is what we do not support, `notes` are what
     the user should know although the file can be read."""
 
-    errors: list[Diagnostic] = field(default_factory=list)
-    refused: list[Diagnostic] = field(default_factory=list)
-    notes: list[Diagnostic] = field(default_factory=list)
+    errors: dict[Diagnostic, None] = field(default_factory=dict)
+    refused: dict[Diagnostic, None] = field(default_factory=dict)
+    notes: dict[Diagnostic, None] = field(default_factory=dict)
 
     def error(self, message: str, origin: Origin, hint: str = "", element: str = "") -> None:
-        self._add(self.errors, Diagnostic(message, origin, hint, element))
+        self.add(Diagnostic(message, origin, hint, element))
 
     def refuse(self, construct: str, origin: Origin, hint: str = "", element: str = "") -> None:
-        self._add(self.refused, Diagnostic(f"not supported: {construct}", origin, hint, element))
+        self.add(Diagnostic(f"{_REFUSED}{construct}", origin, hint, element))
+
+    def add(self, problem: Diagnostic) -> None:
+        """Something that :meth:`refuse` or :meth:`error` could have said."""
+        refused = problem.message.startswith(_REFUSED)
+        # Each once: a submachine that is used twice is read twice.
+        (self.refused if refused else self.errors)[problem] = None
 
     def note(self, message: str, origin: Origin, hint: str = "") -> None:
-        self._add(self.notes, Diagnostic(message, origin, hint, severity="note"))
-
-    @staticmethod
-    def _add(where: list[Diagnostic], what: Diagnostic) -> None:
-        # A submachine that is used twice is read twice.
-        if what not in where:
-            where.append(what)
+        self.notes[Diagnostic(message, origin, hint, severity="note")] = None
 
     def finish(self) -> tuple[Diagnostic, ...]:
         """The notes, or an exception with all that is wrong, in the order of the file."""

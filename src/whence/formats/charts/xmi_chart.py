@@ -259,10 +259,7 @@ class _Builder:
                     self.share(read, attribute)
         for name, why in self.unusable.items():
             if name in used and name not in self.shared and name not in own:
-                where = self.problems.refused
-                if not why.message.startswith("not supported"):
-                    where = self.problems.errors
-                where.append(why)
+                self.problems.add(why)
 
     def literals(self, used: set[str], machines: list[Machine]) -> None:
         """Literals of an enumeration that no variable has as its type are constants."""

@@ -27,6 +27,7 @@ from whence.model.chart import (
     ChartState,
     ChartTransition,
     ChartVariable,
+    Effect,
     Machine,
     StateKind,
 )
@@ -168,6 +169,11 @@ class MachineReader:
         else:
             self.problems.refuse(f"a {element.kind or element.role} as a state", element.place)
 
+    def effects(self, element: Element, role: str) -> tuple[Effect, ...]:
+        return self.behaviours.effects(
+            element.target(role, self.problems, f"the {role} of {element.shown}")
+        )
+
     def pseudostate(self, element: Element, parent: str | None, frame: _Frame) -> None:
         marks = marks_of(element, self.problems)
         kind: StateKind
@@ -202,7 +208,9 @@ class MachineReader:
     def state(self, element: Element, parent: str | None, frame: _Frame) -> None:
         marks = marks_of(element, self.problems)
         regions = [one for one in element.all("region") if one.all("subvertex")]
-        activity = element.child("doActivity")
+        activity = element.target(
+            "doActivity", self.problems, f"the do behaviour of {element.shown}"
+        )
         inner: Element | None = None
         if element.text("submachine") or element.all("submachine"):
             inner = element.target(
@@ -248,8 +256,8 @@ class MachineReader:
                 name=element.name,
                 kind=kind,
                 parent=parent,
-                entry=self.behaviours.effects(element.child("entry")),
-                exit=self.behaviours.effects(element.child("exit")),
+                entry=self.effects(element, "entry"),
+                exit=self.effects(element, "exit"),
                 do=self.behaviours.effects(activity),
                 failure=marks.failure,
                 tags=tuple(marks.tags),
@@ -347,7 +355,7 @@ class MachineReader:
         source = self.end(element, "source", frame)
         target = self.end(element, "target", frame)
         guard = self.behaviours.guard(element)
-        effects = self.behaviours.effects(element.child("effect"))
+        effects = self.effects(element, "effect")
         if source is None or target is None:
             return
         kind = element.text("kind").strip() or "external"
@@ -359,7 +367,7 @@ class MachineReader:
             self.check_local(element, source, target)
         marks = marks_of(element, self.problems)
         known = self.states[self.index[source]]
-        triggers = [one for one in element.all("trigger") if one.kind == "Trigger"]
+        triggers = element.targets("trigger", self.problems, f"the trigger of {element.shown}")
         if triggers and known.kind not in ("simple", "composite"):
             self.problems.error(
                 f"{element.shown} has a trigger, but it starts at a pseudostate",

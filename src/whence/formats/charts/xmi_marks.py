@@ -22,6 +22,7 @@ _NUMBER = re.compile(
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FAILURES = frozenset(("failure", "failures", "failed", "error", "fault", "hazardous"))
+_NEGATIONS = frozenset(("no", "non", "not"))
 #: How Eclipse keeps keywords.
 _KEYWORDS = "http://www.eclipse.org/uml2/2.0.0/UML"
 
@@ -71,7 +72,8 @@ class Marks:
 
 
 def _is_failure(name: str) -> bool:
-    return any(part.lower() in _FAILURES for part in _PARTS.findall(name))
+    parts = {part.lower() for part in _PARTS.findall(name)}
+    return bool(parts & _FAILURES) and not parts & _NEGATIONS
 
 
 def _truth(text: str | None, default: bool | None) -> bool | None:

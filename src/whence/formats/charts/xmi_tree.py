@@ -88,10 +88,15 @@ class Element:
     model: Model = field(repr=False)
     parent: Element | None = field(repr=False)
     children: list[Element] = field(default_factory=list, repr=False)
+    #: Looked up once: messages are made before anybody knows whether they are needed.
+    _name: str | None = field(default=None, repr=False)
+    _shown: str | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
-        return self.text("name").strip()
+        if self._name is None:
+            self._name = self.text("name").strip()
+        return self._name
 
     @property
     def origin(self) -> Origin:
@@ -139,9 +144,11 @@ class Element:
 
     def inside(self) -> Iterator[Element]:
         """All elements in this one, in the order of the file."""
-        for child in self.children:
-            yield child
-            yield from child.inside()
+        ahead = self.children[::-1]
+        while ahead:
+            element = ahead.pop()
+            yield element
+            ahead += element.children[::-1]
 
     def around(self) -> Iterator[Element]:
         """The elements around this one, the innermost first."""
@@ -183,7 +190,12 @@ class Element:
 
     @property
     def shown(self) -> str:
-        """How messages call it: `transition N2OVP of state machine CSM`."""
+        """How messages call it: transition `N2OVP` of `CSM`."""
+        if self._shown is None:
+            self._shown = self._described()
+        return self._shown
+
+    def _described(self) -> str:
         named = next((one for one in self.around() if one.name and one.kind != "Region"), None)
         kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.kind).lower() or self.role
         text = f"{kind} `{self.name}`" if self.name else kind

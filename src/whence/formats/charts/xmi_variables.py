@@ -111,7 +111,7 @@ class Variables:
         else:
             for application in self.model.applied(attribute):
                 direction = application.value("direction")
-                if direction is not None and application.name.lower().startswith("flow"):
+                if direction is not None and application.name.lower() == "flowproperty":
                     role = _role({"in": "input", "out": "output"}.get(direction.text, role))
         return ChartVariable(
             name=attribute.name,
