@@ -1,1 +1,1 @@
-"""Readers of state machines: files of modelling tools in, :class:`whence.model.chart.Chart` out."""
+"""Charts (:mod:`whence.model.chart`) as texts."""

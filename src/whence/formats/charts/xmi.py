@@ -6,8 +6,11 @@ MagicDraw (`.xml`, `.xmi`, `.mdzip`), RT-Tester's exports.  What becomes what is
 :mod:`.xmi_tree`           elements, identities, references, stereotypes: the dialects
 :mod:`.xmi_marks`          rates, failures, requirements
 :mod:`.xmi_components`     which machines run: classes, parts, ports
+:mod:`.xmi_signals`        the kinds of messages
+:mod:`.xmi_targets`        whom they are for
 :mod:`.xmi_variables`      attributes as variables
 :mod:`.xmi_behaviours`     guards, effects, activities
+:mod:`.xmi_events`         what transitions wait for
 :mod:`.xmi_machines`       states and transitions
 :mod:`.xmi_chart`          all of it together
 =========================  ===============================================================
@@ -18,10 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from whence.formats.charts.problems import Problems
 from whence.formats.charts.xmi_chart import chart_of
 from whence.formats.charts.xmi_container import is_archive, looks_like_uml, unpacked
 from whence.formats.charts.xmi_marks import requirements_of
+from whence.formats.charts.xmi_problems import Problems
 from whence.formats.charts.xmi_tree import Model, read_model
 from whence.formats.markup import read_bytes
 from whence.model.chart import Chart

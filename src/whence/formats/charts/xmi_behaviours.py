@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from whence.formats.charts.problems import Problems
-from whence.formats.charts.texts import blanked, cut, replaced, statements, stripped
+from whence.formats.charts.xmi_problems import Problems
 from whence.formats.charts.xmi_signals import Signals
+from whence.formats.charts.xmi_texts import blanked, cut, replaced, statements, stripped
 from whence.formats.charts.xmi_tree import Element, Model
 from whence.model.chart import Assign, Effect, Send
 from whence.source import Origin, SourceText

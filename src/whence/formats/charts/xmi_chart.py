@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from whence.formats.charts.problems import Problems
-from whence.formats.charts.texts import words
 from whence.formats.charts.xmi_components import (
     Components,
     Instance,
@@ -17,8 +15,10 @@ from whence.formats.charts.xmi_components import (
 )
 from whence.formats.charts.xmi_machines import MachineReader
 from whence.formats.charts.xmi_marks import Requirements, identifier, marks_of, requirements_of
+from whence.formats.charts.xmi_problems import Problems
 from whence.formats.charts.xmi_signals import Signals, read_signals
 from whence.formats.charts.xmi_targets import Targets
+from whence.formats.charts.xmi_texts import words
 from whence.formats.charts.xmi_tree import Element, Model
 from whence.formats.charts.xmi_variables import Role, Variables, literal_values
 from whence.model.chart import Assign, Chart, ChartVariable, Machine, VariableType

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from whence.formats.charts.problems import Problems
 from whence.formats.charts.xmi_marks import identifier, marks_of, unique
+from whence.formats.charts.xmi_problems import Problems
 from whence.formats.charts.xmi_tree import Element, Model
 from whence.source import Diagnostic, InputError
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from whence.formats.charts.problems import Problems
-from whence.formats.charts.texts import made, words
 from whence.formats.charts.xmi_behaviours import Behaviours, Guard, expression
+from whence.formats.charts.xmi_problems import Problems
 from whence.formats.charts.xmi_signals import Signals
+from whence.formats.charts.xmi_texts import made, words
 from whence.formats.charts.xmi_tree import Element
 from whence.model.chart import Assign, ChartState, ChartVariable, Effect, VariableType
 from whence.source import Origin, SourceText

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from whence.formats.charts.problems import Problems
 from whence.formats.charts.xmi_behaviours import Behaviours
 from whence.formats.charts.xmi_components import regions_of
 from whence.formats.charts.xmi_events import Cause, Events, reset_of
@@ -20,6 +19,7 @@ from whence.formats.charts.xmi_marks import (
     marks_of,
     unique,
 )
+from whence.formats.charts.xmi_problems import Problems
 from whence.formats.charts.xmi_signals import Signals
 from whence.formats.charts.xmi_tree import Element, Model
 from whence.model.chart import (

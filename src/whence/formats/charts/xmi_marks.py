@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from whence.formats.charts.problems import Problems
-from whence.formats.charts.texts import cut
+from whence.formats.charts.xmi_problems import Problems
+from whence.formats.charts.xmi_texts import cut
 from whence.formats.charts.xmi_tree import Element, Model
 from whence.model.chart import Requirement
 from whence.source import SourceText

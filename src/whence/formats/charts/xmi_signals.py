@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from whence.formats.charts.problems import Problems
 from whence.formats.charts.xmi_marks import identifier
+from whence.formats.charts.xmi_problems import Problems
 from whence.formats.charts.xmi_tree import Element, Model
 from whence.model.chart import Signal
 

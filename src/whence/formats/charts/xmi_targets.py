@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from whence.formats.charts.problems import Problems
 from whence.formats.charts.xmi_components import (
     Components,
     Instance,
@@ -13,6 +12,7 @@ from whence.formats.charts.xmi_components import (
     regions_of,
 )
 from whence.formats.charts.xmi_marks import identifier
+from whence.formats.charts.xmi_problems import Problems
 from whence.formats.charts.xmi_signals import Signals
 from whence.formats.charts.xmi_tree import Element
 from whence.formats.charts.xmi_variables import Variables

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from whence.formats.charts.problems import Problems
+from whence.formats.charts.xmi_problems import Problems
 from whence.formats.markup import (
     XmlFile,
     XmlNode,

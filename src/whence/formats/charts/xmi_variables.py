@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from whence.formats.charts.problems import Problems
-from whence.formats.charts.texts import stripped
 from whence.formats.charts.xmi_marks import Marks, identifier, marks_of, number
+from whence.formats.charts.xmi_problems import Problems
+from whence.formats.charts.xmi_texts import stripped
 from whence.formats.charts.xmi_tree import Element, Model, Reference
 from whence.model.chart import ChartVariable, VariableType
 from whence.source import Diagnostic, SourceText
