@@ -604,6 +604,43 @@ def test_submachines_twice() -> None:
     assert len(found.transitions) == 5
 
 
+def test_points_without_references() -> None:
+    """Some tools let a transition end at the entry point itself; with two of them, who knows."""
+    points = '<connectionPoint xmi:id="in" name="in" kind="entryPoint"/>'
+    inner = (
+        f'<packagedElement xmi:type="uml:StateMachine" xmi:id="sub" name="Sub">{points}'
+        f"{started('n', arrow('u', 'in>ns'))}</packagedElement>"
+    )
+    region = state("b", "", 'submachine="sub"') + arrow("t", "a>in")
+    found = only(machine(region, inner))
+    assert ("A", "B.in") in {(one.source, one.target) for one in found.transitions}
+    twice = machine(region + state("c", "", 'submachine="sub"'), inner)
+    assert "is in a submachine that stands here twice" in complaints(twice)[0]
+
+
+def test_literals_with_numbers() -> None:
+    """They are in the order of their numbers; other literals are constants where they are used."""
+    numbered = "".join(
+        f'<ownedLiteral xmi:id="l{value}" name="{name}"><specification '
+        f'xmi:type="uml:LiteralInteger" value="{value}"/></ownedLiteral>'
+        for name, value in (("Go", 1), ("Stop", 0))
+    )
+    types = (
+        f'<packagedElement xmi:type="uml:Enumeration" xmi:id="e" name="E">{numbered}'
+        '</packagedElement><packagedElement xmi:type="uml:Enumeration" xmi:id="f" name="F">'
+        '<ownedLiteral xmi:id="k0" name="Zero"/><ownedLiteral xmi:id="k1" name="One"/>'
+        "</packagedElement>"
+    )
+    used = arrow("t", "Crs>Crs", guard("x == Go || 1 == One"))
+    chart = read_xmi(
+        model(types + active("C", '<ownedAttribute xmi:id="x" name="x" type="e"/>', "", used)), "m"
+    )
+    (x,) = chart.machines[0].variables
+    assert (x.type.kind, x.type.members) == ("enum", ("Stop", "Go"))
+    (one,) = chart.variables
+    assert (one.name, one.role, one.type.lo, one.type.hi) == ("One", "constant", 1, 1)
+
+
 def test_cyclic_submachines() -> None:
     def one(ident: str, other: str) -> str:
         return (
