@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -289,3 +290,14 @@ def test_what_cannot_be_written() -> None:
             write_dot(wrong)
     with pytest.raises(UsageError, match="2 states need as many different names"):
         write_dot(system, ["a", "a"])
+
+
+PARTS = ["digraph", "{", "}", "[", "]", "=", "->", "--", ";", ",", "+", ":", "<", ">", '"', "\\"]
+PARTS += ["a", "b", "label", "initial", "true", "subgraph", "node", "1.", "/*", "\n#", "shape=none"]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=12))
+def test_nonsense_is_told_or_read(parts: list[str]) -> None:
+    for text in (" ".join(parts), BEGIN + "".join(parts) + "}"):
+        with suppress(InputError):
+            assert read_dot(text).system.initial
