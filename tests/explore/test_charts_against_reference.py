@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import assume, event, given, settings
 from tests.explore.chart_strategies import charts
 from tests.reference.charts import Ambiguous, Broken, Label, Reference, State, TooLarge
-
-import pytest
 
 from whence.explore.charts import LoweredChart, lower
 from whence.explore.check import explore_all
@@ -20,7 +19,7 @@ from whence.model.chart import Chart
 from whence.source import InputError
 
 LIMIT = 400
-EXAMPLES = max(300, settings().max_examples * 5)
+EXAMPLES = max(250, settings().max_examples * 4)
 
 
 def decoded(reference: Reference, lowered: LoweredChart, search: Search) -> list[State]:
@@ -69,7 +68,7 @@ def compare(chart: Chart) -> None:
         return
     except Broken:
         event("leaves a range")
-        with pytest.raises(InputError, match="out of range|outside"):
+        with pytest.raises(InputError, match="goes wrong"):
             transition_system(chart)
         return
     event(f"{2 ** (len(known).bit_length() - 1)} states or more")
@@ -86,9 +85,7 @@ def compare(chart: Chart) -> None:
     called = labels(lowered)
     found = {
         (states[source], called[action], states[target])
-        for source, action, target in zip(
-            system.source, system.action, system.target, strict=True
-        )
+        for source, action, target in zip(system.source, system.action, system.target, strict=True)
     }
     assert found == steps
     edges = search.store.edges[: search.store.counts[t.COUNT_EDGES]]
@@ -102,7 +99,7 @@ def test_charts(chart: Chart) -> None:
 
 
 @given(charts())
-@settings(max_examples=EXAMPLES // 5)
+@settings(max_examples=EXAMPLES // 10)
 def test_up_to_a_depth(chart: Chart) -> None:
     """A part is what the whole says of it."""
     try:
@@ -124,5 +121,7 @@ def test_up_to_a_depth(chart: Chart) -> None:
         assert Counter(
             zip(part.source.tolist(), part.action.tolist(), part.target.tolist(), strict=True)
         ) == Counter(
-            zip(*(a[kept].tolist() for a in (whole.source, whole.action, whole.target)), strict=True)
+            zip(
+                *(a[kept].tolist() for a in (whole.source, whole.action, whole.target)), strict=True
+            )
         )

@@ -107,11 +107,14 @@ class MachineReader:
             raise Problem("expected what is said of the state in braces, or nothing", node.origin)
         fields = Fields(node, _STATE_KEYS, what, self.problems)
         if "regions" in fields.nodes:
-            raise Problem(
-                "orthogonal regions in one state",
-                fields.nodes["regions"].origin,
-                "make each of them a machine",
-                unsupported=True,
+            self.problems.add(
+                Problem(
+                    "orthogonal regions in one state",
+                    fields.nodes["regions"].origin,
+                    "make each of them a machine",
+                    unsupported=True,
+                ),
+                what,
             )
         kind = fields.choice("kind", _KINDS, "simple") if "kind" in fields.nodes else "simple"
         inside = fields.mapping("states")
