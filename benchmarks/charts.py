@@ -30,7 +30,10 @@ __all__ = ["airbag", "channels", "driving", "radar"]
 
 def airbag() -> Chart:
     """An airbag control unit as a supplier of cars models it: two sensors, a microcontroller that
-    compares them, and two stages that both have to fire; hazard: it fires without a crash."""
+    compares them, and two stages that both have to fire; hazard: it fires without a crash.
+
+    3,660 states, 16,594 transitions.
+    """
     return read_chart(
         """
 chart: airbag
@@ -109,6 +112,9 @@ hazards:
 def channels(count: int) -> Chart:
     """`count` redundant channels, each a hardware unit and a function that runs on it: faults are
     detected, which tells the function, or not; functions get repaired.  Hazard: no channel works.
+
+    16 ** `count` states: 65,536 and 688,128 transitions for 4 channels, 1,048,576 and 13,762,560
+    for 5.
     """
     machines = []
     for n in range(1, count + 1):
@@ -151,7 +157,10 @@ def channels(count: int) -> Chart:
 
 def driving(variant: int = 1) -> Chart:
     """An automated driving system of two channels with two functions each, a selection of
-    trajectories and motion control; in `variant` 2 the selection runs on the second channel."""
+    trajectories and motion control; in `variant` 2 the selection runs on the second channel.
+
+    839,808 states, 11,150,784 transitions in both.
+    """
     hosts = {
         "Primary": ["Perception", "Trajectory"],
         "Backup": ["SafePerception", "SafeTrajectory"],
@@ -204,7 +213,11 @@ def driving(variant: int = 1) -> Chart:
 
 def radar(count: int = 4, sectors: int = 17) -> Chart:
     """A radar for air traffic with `count` redundant channels that scan `sectors` each, with faults
-    that are detected and repaired or not, and an operator's display that is on or off."""
+    that are detected and repaired or not, and an operator's display that is on or off.
+
+    2 * (3 * `sectors`) ** `count` states: 265,302 and 1,326,510 transitions for 3 channels,
+    13,530,402 and 85,692,546 for 4, which take 50 s and 3.6 GB.
+    """
     machines = []
     for n in range(1, count + 1):
         machines.append(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.charts import channels, radar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference.networks import PRESETS, Model, models, to_uppaal_xml
@@ -107,6 +108,19 @@ def test_a_part(states: int) -> None:
     assert inside <= edges_of(part) <= edges_of(whole)
     for name, marks in part.propositions.items():
         assert np.array_equal(marks, whole.propositions[name][: part.states])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_sizes_that_can_be_calculated(count: int) -> None:
+    """Independent parts: the product of their states."""
+    # A channel: hardware in 2 states, a function in 4, a message or none.
+    system = transition_system(channels(count))
+    assert system.states == (2 * 4 * 2) ** count
+    # A radar channel: 3 states for each sector, of which one has 3 ways on and one has 1.
+    system = transition_system(radar(count, 5))
+    each = 3 * 5
+    assert system.states == 2 * each**count
+    assert system.transitions == 2 * (count * (3 + 1) * 5 * each ** (count - 1)) + system.states
 
 
 def test_rates() -> None:
