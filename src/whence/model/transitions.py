@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from whence.source import NOWHERE, Origin
 
-__all__ = ["Action", "TransitionSystem"]
+__all__ = ["Action", "Marks", "TransitionSystem"]
 
 Ints = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.bool_]
