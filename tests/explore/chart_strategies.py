@@ -159,9 +159,7 @@ def known(plan: Plan, plans: Sequence[Plan], shared: Sequence[ChartVariable]) ->
 
 
 @st.composite
-def machines(
-    draw: st.DrawFn, plan: Plan, names: Names, machine_names: Sequence[str]
-) -> Machine:
+def machines(draw: st.DrawFn, plan: Plan, names: Names, machine_names: Sequence[str]) -> Machine:
     states = list(plan.states)
     transitions: list[ChartTransition] = []
     plain = Names(names.bools, names.numbers)
@@ -196,7 +194,9 @@ def machines(
             continue
         inside = plan.inside(state.parent)
         targets = plan.real(inside)
-        targets += [s.ident for s in plan.states[number + 1 :] if s.kind == "choice" and s in inside]
+        targets += [
+            s.ident for s in plan.states[number + 1 :] if s.kind == "choice" and s in inside
+        ]
         branches = draw(st.integers(1, 3))
         for branch in range(branches):
             otherwise = branch == branches - 1 and draw(st.booleans())
@@ -247,9 +247,7 @@ def charts(draw: st.DrawFn) -> Chart:
     shared = [ChartVariable(name="x", type=SMALL)] if draw(st.booleans()) else []
     return Chart(
         name="random",
-        machines=tuple(
-            draw(machines(plan, known(plan, made, shared), names)) for plan in made
-        ),
+        machines=tuple(draw(machines(plan, known(plan, made, shared), names)) for plan in made),
         variables=tuple(shared),
         signals=tuple(Signal(name=signal) for signal in SIGNALS),
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import assume, event, given, settings
 from tests.explore.chart_strategies import charts
 from tests.reference.charts import Ambiguous, Broken, Label, Reference, State, TooLarge
-
-import pytest
 
 from whence.explore.charts import LoweredChart, lower
 from whence.explore.check import explore_all
@@ -86,9 +85,7 @@ def compare(chart: Chart) -> None:
     called = labels(lowered)
     found = {
         (states[source], called[action], states[target])
-        for source, action, target in zip(
-            system.source, system.action, system.target, strict=True
-        )
+        for source, action, target in zip(system.source, system.action, system.target, strict=True)
     }
     assert found == steps
     edges = search.store.edges[: search.store.counts[t.COUNT_EDGES]]
@@ -124,5 +121,7 @@ def test_up_to_a_depth(chart: Chart) -> None:
         assert Counter(
             zip(part.source.tolist(), part.action.tolist(), part.target.tolist(), strict=True)
         ) == Counter(
-            zip(*(a[kept].tolist() for a in (whole.source, whole.action, whole.target)), strict=True)
+            zip(
+                *(a[kept].tolist() for a in (whole.source, whole.action, whole.target)), strict=True
+            )
         )

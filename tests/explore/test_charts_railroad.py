@@ -51,7 +51,7 @@ def test_railroad() -> None:
     """62 traces in four groups, as the definitions give them for this reading of the figure."""
     found = minimal_bad_words(system("railroad.yaml"), "accident", 13)
     groups = Counter(tuple(sorted(Counter(word).items())) for word in found)
-    once = {name: 1 for name in ("Ca", "Cc", "Ta", "Tc")}
+    once = dict.fromkeys(("Ca", "Cc", "Ta", "Tc"), 1)
     expected = [
         (once | {"Gf": 1}, 20),
         (once | {"Gc": 1, "Go": 1}, 12),

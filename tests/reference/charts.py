@@ -278,9 +278,7 @@ class Reference:
                 return composite
         return None
 
-    def enter(
-        self, machine: Machine, ident: str, scope: str | None, run: Run
-    ) -> Iterator[Run]:
+    def enter(self, machine: Machine, ident: str, scope: str | None, run: Run) -> Iterator[Run]:
         state = self.state(machine, ident)
         way = [ident]
         for composite in self.around(machine, ident):
@@ -297,9 +295,7 @@ class Reference:
             run.at[machine.name] = ident
             yield run
 
-    def begin(
-        self, machine: Machine, composite: str | None, run: Run
-    ) -> Iterator[Run]:
+    def begin(self, machine: Machine, composite: str | None, run: Run) -> Iterator[Run]:
         """Goes from the initial pseudostate of a composite state, or waits in it."""
         initial = self.initial_of(machine, composite)
         if initial.event is not None:

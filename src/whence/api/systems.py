@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from whence.causes.chance.questions import Probability
-    from whence.causes.results import CausesResult
+    from whence.causes.results import Cause, CausesResult
     from whence.explore.charts import LoweredChart
+    from whence.explore.check import Checker
+    from whence.explore.event_runs import NameOf
     from whence.explore.search import Budget, Progress
+    from whence.expr.tree import Expr
     from whence.model.fault_tree import FaultTree
+    from whence.model.trace import TimedTrace, Transition
 
 __all__ = ["CausesSettings", "System", "load_system"]
 
@@ -66,7 +70,10 @@ class System:
         self.source = source
         self.file = file
         self._lowered: LoweredChart | None = None
+        self._checker: Checker | None = None
         self._explored: dict[object, _Explored] = {}
+        #: Of hazards that are conditions on states, by what they are called.
+        self._hazard_texts: dict[str, SourceText] = {}
 
     @property
     def name(self) -> str:
@@ -137,6 +144,7 @@ class System:
         name, text, temporal = self._meant(hazard, ltl)
         if temporal:
             return self._temporal(name, text, labels, depth, budget, progress)
+        self._hazard_texts[name] = text
         system = self._with_marks({_BAD: text}, labels, depth, budget, progress)
         return _Explored(system, name)
 
@@ -357,12 +365,77 @@ class System:
             like_thesis=like_thesis,
         )
 
+    def example_of(self, cause: Cause, result: CausesResult) -> TimedTrace | None:
+        """A run of the model along the example of a cause, with the names of events for actions;
+        None where the model has no processes, or no such run was found."""
+        from whence.explore.event_runs import run_of_events
+        from whence.explore.goals import alternatives
+
+        name_of = self._names()
+        checker = self.checker
+        if checker is None or name_of is None:
+            return None
+        text = self._hazard_texts.get(result.hazard)
+        goals = () if text is None else alternatives(self._formula(text))
+        return run_of_events(checker.interpreter, cause.example, name_of, goals)
+
+    @property
+    def checker(self) -> Checker | None:
+        """What knows the steps of the processes; None where there are none."""
+        if isinstance(self.source, Model):
+            return self.source.checker
+        if self._checker is None and self.lowered is not None:
+            from whence.explore.check import Checker
+
+            self._checker = Checker(self.lowered.network)
+        return self._checker
+
+    def _formula(self, text: SourceText) -> Expr:
+        if isinstance(self.source, Model):
+            return self.source.formula(text)
+        assert self.lowered is not None
+        return self.lowered.formula(text)
+
+    def _names(self) -> NameOf | None:
+        """What transitions are called in traces."""
+        if isinstance(self.source, Model):
+            from whence.explore.labels import label_of
+
+            network = self.source.network
+            return lambda transition: label_of(network, transition, "transitions")
+        lowered = self.lowered
+        if lowered is None:
+            return None
+
+        def name_of(transition: Transition) -> str | None:
+            use = transition.uses[0]
+            action = lowered.actions[lowered.labels[use.process][use.edge].action]
+            return None if action.silent else action.name
+
+        return name_of
+
     def fault_tree(self, result: CausesResult) -> FaultTree:
         """The causes as one fault tree; the rates of events are those of the model, where an
         action always has the same."""
         from whence.causes.fault_tree import fault_tree
 
         return fault_tree(result, rates=self._rates())
+
+    def report(self, result: CausesResult) -> str:
+        """A page of HTML that shows the causes, with a run of each on the model's machines."""
+        from whence.api.models import version
+        from whence.report.causes_html import causes_report
+
+        checker = self.checker
+        drawn = None
+        if checker is not None:
+            runs = {
+                cause.ident: run
+                for cause in result.causes
+                if (run := self.example_of(cause, result)) is not None
+            }
+            drawn = checker.network, checker.compiled.layout, runs
+        return causes_report(result, version(), self._rates(), drawn)
 
     def _rates(self) -> dict[str, float]:
         lowered = self.lowered
@@ -433,7 +506,7 @@ def load_system(
     if ending == ".aut":
         from whence.formats.aldebaran import read_aldebaran_file
 
-        found = read_aldebaran_file(name, bad_states=bad_states, bad_actions=bad_actions)
+        found = read_aldebaran_file(name, bad=bad_states, bad_labels=bad_actions)
         return System(found, name)
     if ending in (".dot", ".gv"):
         from whence.formats.dot import read_dot_file

@@ -19,6 +19,7 @@ from whence.source import Diagnostic, UsageError, WhenceError
 if TYPE_CHECKING:
     from whence.api import System
     from whence.causes.results import CausesResult
+    from whence.model.fault_tree import FaultTree
 
 HELP = """Which orders of events cause a hazard, and how likely is each?
 
@@ -227,20 +228,17 @@ def _write(
 
 
 def _content(path: str, systems: list[System], results: list[CausesResult]) -> str:
-    from whence.api import to_text, version
+    from whence.api import to_text
 
     ending = PurePath(path).suffix.lower()
     if ending == ".json":
         return to_text(_document(results))
     if ending == ".html":
-        from whence.report.causes_html import causes_report
-
-        return causes_report(results[0], systems[0].drawn(results[0]), version())
-    tree = systems[0].fault_tree(results[0])
-    return _writer(ending)(tree)
+        return systems[0].report(results[0])
+    return _writer(ending)(systems[0].fault_tree(results[0]))
 
 
-def _writer(ending: str) -> Callable[..., str]:
+def _writer(ending: str) -> Callable[[FaultTree], str]:
     match ending:
         case ".dft":
             from whence.formats.fault_trees.galileo import write_galileo
