@@ -30,7 +30,7 @@ from fractions import Fraction
 from whence.explore.chart_actions import ActionTable
 from whence.explore.chart_effects import Texts, conjunction, negation, queues_of
 from whence.explore.chart_names import ChartNames, joined
-from whence.explore.chart_paths import Compound, compounds_from, starts
+from whence.explore.chart_paths import Compound, compounds_from, starts, transition_text
 from whence.explore.chart_structure import MachineStructure, structure_of
 from whence.expr.evaluate import Store, apply_updates, holds
 from whence.expr.faults import EvaluationError
@@ -40,7 +40,7 @@ from whence.expr.types import BOOL
 from whence.expr.walk import subexpressions
 from whence.model.chart import Chart, Send
 from whence.model.layout import layout_of
-from whence.model.network import Edge, Location, Network, Process, Variable
+from whence.model.network import Drawing, Edge, Location, Network, Process, Variable
 from whence.model.transitions import Action
 from whence.source import Origin, SourceText
 
@@ -214,6 +214,7 @@ class _Lowering:
                 guard=conjunction(parts),
                 updates=tuple(updates),
                 ident=first.ident,
+                drawing=Drawing(labels={"transition": (transition_text(compound), None)}),
                 origin=first.origin,
             ),
             action,
@@ -262,6 +263,7 @@ class _Lowering:
                     guard=conjunction(parts),
                     updates=queue.pop(machine.origin),
                     ident=f"discard {signal}",
+                    drawing=Drawing(labels={"transition": (f"{signal} is dropped", None)}),
                     origin=machine.origin,
                 ),
                 action,
