@@ -511,7 +511,7 @@ def load_system(
     if ending in (".dot", ".gv"):
         from whence.formats.dot import read_dot_file
 
-        return System(read_dot_file(name), name)
+        return System(read_dot_file(name).system, name)
     if ending in _XMI or _is_xmi(name):
         from whence.formats.charts.xmi import read_xmi_file
 
