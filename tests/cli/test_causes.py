@@ -126,3 +126,28 @@ def test_two_models_side_by_side(whence: Run) -> None:
     both = json.loads(whence("causes", "compare", RAILROAD, unguarded, "--format", "json").out)
     assert [model["causal_traces"] for model in both["models"]] == [62, 3]
     assert whence("causes", RAILROAD, unguarded).status == 2
+
+
+CHART = """\
+chart: lamp
+machines:
+  Lamp:
+    initial: off
+    states: {off: {}, lit: {entry: "Led_on()"}}
+    transitions: [{from: off, to: lit, on: press}]
+hazards: {light: Lamp.lit}
+"""
+
+
+def test_what_a_chart_does_not_say_is_told(whence: Run, tmp_path: Path) -> None:
+    """A signal that nobody sends comes from outside; code that it calls is not known."""
+    path = tmp_path / "lamp.yaml"
+    path.write_text(CHART)
+    refused = whence("causes", path)
+    assert refused.status == 2
+    assert "Led_on" in refused.err
+    ended = whence("causes", path, "--ignore-calls")
+    assert ended.status == 1
+    assert "left out a call: Led_on()" in ended.err
+    assert "no machine sends `press`" in ended.err
+    assert "1. 1 event in 1 order" in ended.out

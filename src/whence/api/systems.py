@@ -105,6 +105,20 @@ class System:
                     if query.kind == "A[]" and query.predicate is not None
                 )
 
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What was left out or understood in a certain way when the model was read."""
+        if not isinstance(self.source, Chart):
+            return ()
+        from whence.explore.chart_effects import external_signals
+
+        outside = external_signals(self.source)
+        if not outside:
+            return self.source.notes
+        told = ", ".join(f"`{signal}`" for signal in outside)
+        note = f"no machine sends {told}: it can come from outside at any time"
+        return (*self.source.notes, Diagnostic(note, self.source.origin, severity="note"))
+
     # ------------------------------------------------------------------------------- exploring
 
     def explored(
@@ -489,14 +503,28 @@ _XMI = (".uml", ".xmi", ".mdzip")
 
 
 def load_system(
-    path: AnyPath, *, bad_states: Sequence[int] = (), bad_actions: Sequence[str] = ()
+    path: AnyPath,
+    *,
+    bad_states: Sequence[int] = (),
+    bad_actions: Sequence[str] = (),
+    ignore_calls: bool = False,
 ) -> System:
     """What is in a file: a chart (`.yaml`, or UML and SysML as XMI), a network of timed automata
     (UPPAAL's formats), or a plain transition system (`.aut`, `.dot`).
 
     An `.aut` file does not say which states are bad: `bad_states` does, by their numbers, or
-    `bad_actions`: the states that these lead to.
+    `bad_actions`: the states that these lead to. With `ignore_calls`, what a chart calls but does
+    not define is left out, and told in its notes.
     """
+    found = _read(path, bad_states, bad_actions)
+    if ignore_calls and isinstance(found.source, Chart):
+        from whence.formats.charts.opaque import without_calls
+
+        return System(without_calls(found.source), found.file)
+    return found
+
+
+def _read(path: AnyPath, bad_states: Sequence[int], bad_actions: Sequence[str]) -> System:
     name = str(path)
     ending = Path(path).suffix.lower()
     if ending in _CHARTS:
@@ -512,6 +540,11 @@ def load_system(
         from whence.formats.dot import read_dot_file
 
         return System(read_dot_file(name).system, name)
+    if ending == ".scxml":
+        from whence.formats.charts.scxml import read_scxml
+        from whence.formats.markup import read_bytes
+
+        return System(read_scxml(read_bytes(name), name), name)
     if ending in _XMI or _is_xmi(name):
         from whence.formats.charts.xmi import read_xmi_file
 

@@ -87,6 +87,14 @@ def causes(
             "leads to it; can be given several times.",
         ),
     ] = None,
+    ignore_calls: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-calls",
+            help="Of charts: leave out calls of functions and activities that the model does not "
+            "define, and list them.",
+        ),
+    ] = False,
     non_occurrence: Annotated[
         int,
         typer.Option(
@@ -162,7 +170,11 @@ def causes(
         if compared and not path.lower().endswith((".json",)):
             raise UsageError(f"{path}: a comparison is only written as .json")
         files.check_writable(path)
-    systems = [_read(path, bad or []) for path in models[compared:]]
+    systems = [_read(path, bad or [], ignore_calls) for path in models[compared:]]
+    if not quiet:
+        for system in systems:
+            for note in system.notes:
+                complain(note.render())
     results = []
     with watching(not quiet) as watch:
         for number, system in enumerate(systems, 1):
@@ -204,12 +216,12 @@ def causes(
     raise typer.Exit(_status(results, failed))
 
 
-def _read(path: str, bad: list[str]) -> System:
+def _read(path: str, bad: list[str], ignore_calls: bool) -> System:
     from whence.api import load_system
 
     numbers = [int(state) for state in bad if state.isdecimal()]
     actions = [state for state in bad if not state.isdecimal()]
-    return load_system(path, bad_states=numbers, bad_actions=actions)
+    return load_system(path, bad_states=numbers, bad_actions=actions, ignore_calls=ignore_calls)
 
 
 def _write(

@@ -37,7 +37,7 @@ from whence.model.chart import Assign, Chart, ChartTransition, Effect, Machine, 
 from whence.model.network import Variable
 from whence.source import NOWHERE, Origin
 
-__all__ = ["Queue", "Texts", "conjunction", "negation", "queues_of"]
+__all__ = ["Queue", "Texts", "conjunction", "external_signals", "negation", "queues_of"]
 
 #: A guard that is larger than this after substitution has grown by itself.
 _LARGEST_GUARD = 20_000
@@ -157,6 +157,14 @@ def queues_of(chart: Chart) -> dict[str, Queue]:
             symbol = Symbol(machine.name, "(queue)", SymbolKind.VARIABLE, cells)
             result[machine.name] = Queue(machine, symbol, signals, tuple(received[machine.name]))
     return result
+
+
+def external_signals(chart: Chart) -> tuple[str, ...]:
+    """The signals that trigger transitions and that no machine sends: they come from outside, and
+    can do so at any time."""
+    sent = {send.signal for machine in chart.machines for send in _sends(machine)}
+    triggers = (t.trigger for machine in chart.machines for t in machine.transitions)
+    return tuple(dict.fromkeys(t for t in triggers if t is not None and t not in sent))
 
 
 def _sends(machine: Machine) -> Iterable[Send]:
