@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from whence.formats.can.services import is_request_service, repeats
@@ -101,6 +101,7 @@ _FORGIVEN: Final = 2
 _SHARE: Final = 20
 #: So many addresses are remembered with their last request.
 _RECENT: Final = 16
+
 
 class _Speaker:
     """What was seen of one address."""
@@ -259,7 +260,7 @@ class Survey:
         return 2 * count > one.requests or 5 * count >= other.responses
 
 
-def _order(pair: AddressPair) -> Sequence[int]:
+def _order(pair: AddressPair) -> list[int]:
     request, response = pair.request, pair.response
     numbers = [response is None, request.extended, request.ident, request.extension or 0]
     if response is not None:

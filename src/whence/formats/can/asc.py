@@ -66,9 +66,7 @@ def read_asc(stream: BinaryIO, file: str) -> Iterator[Item]:
             else:
                 time = nanoseconds(seconds, fraction)
             way_known = _DIRECTIONS[way]
-            yield frame(
-                (time, channel, ident, bool(x), data, False, way_known, "data", number)
-            )
+            yield frame((time, channel, ident, bool(x), data, False, way_known, "data", number))
     yield from reader.end()
 
 
@@ -170,9 +168,7 @@ class _Asc:
             return broken(self.file, number, line, "not the bytes that the length announces")
         return CanFrame(time, channel, *address, data, False, direction, "data", number)
 
-    def _fd(
-        self, number: int, line: str, time: int, channel: str, way: str, rest: str
-    ) -> Item:
+    def _fd(self, number: int, line: str, time: int, channel: str, way: str, rest: str) -> Item:
         words = rest.split()
         direction = _DIRECTIONS[way]
         if words and words[0].lower() == "errorframe":

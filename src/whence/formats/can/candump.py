@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import BinaryIO, Final
 
 from whence.formats.can.lines import Item, Note, annotation, broken, nanoseconds, stretches
 from whence.model.events import NANO, CanFrame, Direction
-from whence.source import Diagnostic, Origin
 
 __all__ = ["CONSOLE_LINE", "LOG_LINE", "read_console", "read_log"]
 
@@ -242,14 +242,14 @@ def _date(text: str) -> int | None:
         return None
     try:
         # The day as printed: candump uses the local time, which the log does not name.
-        day = datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc)
+        day = datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
     except ValueError:
         return None
-    since = (day - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(seconds=1)
+    since = (day - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
     return nanoseconds(str(max(since, 0)), found[2])
 
 
 def _are_differences(dates: Sequence[int]) -> bool:
     """Dates since the start never fall; differences do, half of the time."""
-    falls = sum(after < before for before, after in zip(dates, dates[1:], strict=False))
+    falls = sum(after < before for before, after in pairwise(dates))
     return 10 * falls > len(dates)

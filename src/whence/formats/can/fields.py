@@ -13,7 +13,6 @@ from whence.formats.can.services import (
     DATA_IDENTIFIERS,
     NEGATIVE_CODES,
     SUB_FUNCTIONS,
-    service_name,
 )
 from whence.model.events import Field
 
@@ -252,11 +251,8 @@ def _fields(
 
 
 def negative_fields(payload: bytes) -> tuple[Field, ...]:
-    """Of a negative response (0x7F, service, code): what was refused, and why."""
-    reader = _Reader(payload[1:])
-    service = payload[1]
-    reader.fields.append(Field("service", service, service_name(service)))
-    reader.at = 1
+    """Of a negative response (0x7F, service, code): why."""
+    reader = _Reader(payload[2:])
     reader.number("code", 1, NEGATIVE_CODES)
     reader.rest("data")
     return tuple(reader.fields)

@@ -41,7 +41,17 @@ class LogMessage(NamedTuple):
 class _Reception:
     """What one partner has sent so far. `data` None: no message has begun."""
 
-    __slots__ = ("awaited", "data", "draining", "first", "last", "length", "record", "size", "timer")
+    __slots__ = (
+        "awaited",
+        "data",
+        "draining",
+        "first",
+        "last",
+        "length",
+        "record",
+        "size",
+        "timer",
+    )
 
     def __init__(self) -> None:
         self.data: bytearray | None = None
@@ -144,9 +154,7 @@ class Reassembly:
 
     # --------------------------------------------------------------------------------- frames
 
-    def _first(
-        self, found: list[LogMessage], address: Address, frame: CanFrame, at: int
-    ) -> None:
+    def _first(self, found: list[LogMessage], address: Address, frame: CanFrame, at: int) -> None:
         data = frame.data
         if len(data) < 8:
             found.append(_bad(address, frame, "a first frame with less than 8 bytes"))
@@ -251,7 +259,13 @@ class Reassembly:
         why = f"{why}: {len(data)} of {reception.length} bytes are there"
         found.append(
             LogMessage(
-                address, channel, bytes(data), reception.first, reception.last, reception.record, why
+                address,
+                channel,
+                bytes(data),
+                reception.first,
+                reception.last,
+                reception.record,
+                why,
             )
         )
 

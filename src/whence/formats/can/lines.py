@@ -44,7 +44,7 @@ _LINE_END = re.compile(r"[\r\n]")
 _DECIMAL = re.compile(r"\d{1,15}(?:\.\d{1,30})?", re.ASCII)
 
 
-def stretches(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
+def stretches(stream: BinaryIO, longest: int = _LONGEST) -> Iterator[tuple[int, list[str]]]:
     """The number of the first line, and some lines without their ends (LF, CR LF or CR)."""
     number, rest, cut = 1, "", False
     while data := stream.read(_STRETCH):
@@ -68,8 +68,8 @@ def stretches(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
             number += len(lines)
         if held:
             rest += "\r"
-        elif len(rest) > _LONGEST:
-            rest, cut = rest[:_LONGEST], True
+        elif len(rest) > longest:
+            rest, cut = rest[:longest], True
     if rest:
         yield number, [rest.removesuffix("\r")]
 
@@ -105,14 +105,11 @@ def broken(file: str, number: int, line: str, why: str) -> Diagnostic:
 # ----------------------------------------------------------------------------------- annotations
 
 #: Words that test environments say about a test or one of its steps.
-_VERDICTS: tuple[tuple[Verdict, re.Pattern[str]], ...] = tuple(
-    (verdict, re.compile(pattern, re.IGNORECASE))
-    for verdict, pattern in (
-        ("fail", r"\b(?:FAIL(?:ED|URE)?|NOK|NOT OK)\b"),
-        ("inconclusive", r"\b(?:INCONCLUSIVE|INCONC)\b"),
-        ("error", r"\bERROR\b"),
-        ("pass", r"\b(?:PASS(?:ED)?|OK)\b"),
-    )
+_VERDICTS: tuple[tuple[Verdict, re.Pattern[str]], ...] = (
+    ("fail", re.compile(r"\b(?:FAIL(?:ED|URE)?|NOK|NOT OK)\b", re.IGNORECASE)),
+    ("inconclusive", re.compile(r"\bINCONC(?:LUSIVE)?\b", re.IGNORECASE)),
+    ("error", re.compile(r"\bERROR\b", re.IGNORECASE)),
+    ("pass", re.compile(r"\b(?:PASS(?:ED)?|OK)\b", re.IGNORECASE)),
 )
 _ABOUT_A_TEST = re.compile(
     r"\b(?:verdict|result|test ?(?:case|step|module|unit)?|check|step)\b"

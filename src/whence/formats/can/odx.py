@@ -70,9 +70,7 @@ class _Names:
 
 class _Layer:
     def __init__(self, layer: Any) -> None:
-        receive, send = (
-            _ident(layer, name) for name in ("get_can_receive_id", "get_can_send_id")
-        )
+        receive, send = (_ident(layer, name) for name in ("get_can_receive_id", "get_can_send_id"))
         self.pair = None if receive is None or send is None else AddressPair(receive, send)
         self.services = [
             service for service in layer.services if getattr(service, "request", None) is not None
@@ -151,9 +149,7 @@ def read_pdx(path: str) -> Database:
     origin = Origin(path)
     if importlib.util.find_spec("odxtools") is None:
         raise InputError(
-            Diagnostic(
-                "ODX databases need another library", origin, "pip install 'whence[odx]'"
-            )
+            Diagnostic("ODX databases need another library", origin, "pip install 'whence[odx]'")
         )
     _check(path, origin)
     import odxtools

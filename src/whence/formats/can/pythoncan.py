@@ -139,7 +139,7 @@ def read_with_python_can(path: str, file: str, form: Foreign) -> Iterator[Item]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for number, message in enumerate(_messages(path, file, form), 1):  # noqa: B007
+            for number, message in enumerate(_messages(path, file, form), 1):
                 yield _of_message(message, number)
     except InputError:
         raise

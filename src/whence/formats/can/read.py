@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, TypeVar, cast
 
 from whence.formats.can import asc, busmaster, candump, pcap, pythoncan, trc
 from whence.formats.can.lines import Item
@@ -14,8 +14,9 @@ from whence.formats.can.unpack import DamagedError, Unpacked
 from whence.model.events import NANO, CanFrame
 from whence.source import Diagnostic, InputError, Origin
 
-__all__ = ["FORMATS", "format_of", "head_of", "items"]
+__all__ = ["FORMATS", "backwards", "format_of", "from_stream", "head_of", "items"]
 
+_T = TypeVar("_T")
 _HEAD: Final = 1 << 16
 _GZIP: Final = b"\x1f\x8b"
 
@@ -119,11 +120,17 @@ def items(path: str, form: str, file: str | None = None) -> Iterator[Item]:
 
 def _items(path: str, form: str, file: str) -> Iterator[Item]:
     if form in _BY_PATH:
-        yield from _BY_PATH[form](path, file)
-        return
+        return _BY_PATH[form](path, file)
+    return from_stream(path, file, _READERS[form])
+
+
+def from_stream(
+    path: str, file: str, read: Callable[[BinaryIO, str], Iterator[_T]]
+) -> Iterator[_T | Diagnostic]:
+    """What `read` makes of the file, unpacked; the end of what can be read is a diagnostic."""
     try:
         with _opened(path) as stream:
-            yield from _READERS[form](stream, file)
+            yield from read(stream, file)
     except DamagedError as error:
         yield Diagnostic(f"the packed log {error}; what comes before is read", Origin(file))
     except OSError as error:
@@ -139,17 +146,18 @@ def _watched(found: Iterator[Item], file: str) -> Iterator[Item]:
             time = item.time
             if time is not None:
                 if time < before:
-                    yield _backwards(file, item.record, before - time)
+                    yield backwards(file, item.record, before - time)
                 before = time
         yield item
 
 
-def _backwards(file: str, record: int, amount: int) -> Diagnostic:
+def backwards(file: str, record: int, amount: int) -> Diagnostic:
+    """Tells that a date is so many nanoseconds before the one before."""
     seconds, rest = divmod(amount, NANO)
     text = f"{seconds}.{rest:09d}".rstrip("0").rstrip(".")
     return Diagnostic(
         f"the clock runs backwards here, by {text} s",
         Origin(file, record, 1),
-        "frames stay in the order of the log",
+        "the order is that of the log",
         severity="warning",
     )

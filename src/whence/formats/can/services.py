@@ -1,4 +1,4 @@
-"""What ISO 14229-1 (UDS) and SAE J1979 (OBD) call services, sub-functions, identifiers and codes."""
+"""What ISO 14229-1 (UDS) and SAE J1979 (OBD) call services, sub-functions and codes."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ Without given pairs the log is read twice: first to see who talks to whom.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,7 +21,7 @@ from whence.source import Diagnostic, Origin
 if TYPE_CHECKING:
     from whence.formats.can.odx import Database
 
-__all__ = ["BusLog", "read_bus_log", "whole"]
+__all__ = ["BusLog", "Log", "Told", "whole"]
 
 #: So many problems are told; more are counted.
 _MANY = 100
@@ -30,16 +30,12 @@ Told: TypeAlias = BusEvent | Annotation
 
 
 @dataclass
-class BusLog:
-    """A log whose events are read one after the other; the rest is known when they are through."""
+class Log:
+    """A log that is read from front to back; when it is through, the rest is known, too."""
 
     path: str
     format: str
     pairs: tuple[AddressPair, ...] = ()
-    database: Database | None = None
-    n_cr: int = N_CR
-    #: Each frame is an event of its own.
-    raw: bool = False
     frames: int = 0
     notes: list[str] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
@@ -47,6 +43,30 @@ class BusLog:
 
     def told(self) -> Iterator[Told]:
         """The events, and between them the annotations."""
+        raise NotImplementedError
+
+    def _other(self, item: object, position: int) -> Iterator[Annotation]:
+        if isinstance(item, Annotation):
+            yield replace(item, position=position)
+        elif isinstance(item, Note):
+            self.notes.append(item.text)
+        elif isinstance(item, Diagnostic):
+            if len(self.problems) < _MANY:
+                self.problems.append(item)
+            else:
+                self.omitted += 1
+
+
+@dataclass
+class BusLog(Log):
+    """The log of a bus."""
+
+    database: Database | None = None
+    n_cr: int = N_CR
+    #: Each frame is an event of its own.
+    raw: bool = False
+
+    def told(self) -> Iterator[Told]:
         if self.raw:
             return self._raw()
         if not self.pairs:
@@ -97,17 +117,6 @@ class BusLog:
             else:
                 yield from self._other(item, self.frames)
 
-    def _other(self, item: object, position: int) -> Iterator[Annotation]:
-        if isinstance(item, Annotation):
-            yield replace(item, position=position)
-        elif isinstance(item, Note):
-            self.notes.append(item.text)
-        elif isinstance(item, Diagnostic):
-            if len(self.problems) < _MANY:
-                self.problems.append(item)
-            else:
-                self.omitted += 1
-
 
 def _frame_event(frame: CanFrame, file: str) -> BusEvent:
     time = seconds(frame.time)
@@ -134,19 +143,8 @@ def _frame_event(frame: CanFrame, file: str) -> BusEvent:
     )
 
 
-def read_bus_log(
-    path: str,
-    form: str,
-    pairs: Sequence[AddressPair] = (),
-    database: Database | None = None,
-    n_cr: int = N_CR,
-) -> Trace:
+def whole(log: Log) -> Trace:
     """The whole log at once."""
-    log = BusLog(path, form, tuple(pairs), database, n_cr)
-    return whole(log)
-
-
-def whole(log: BusLog) -> Trace:
     events: list[BusEvent] = []
     annotations: list[Annotation] = []
     for told in log.told():
@@ -166,5 +164,3 @@ def whole(log: BusLog) -> Trace:
         problems=tuple(log.problems),
         omitted=log.omitted,
     )
-
-

@@ -191,4 +191,3 @@ def read_carbus(stream: BinaryIO, file: str) -> Iterator[Item]:
                 yield broken(file, number, line, "not the bytes that the length announces")
             else:
                 yield CanFrame(time, channel, ident, extended, data, record=number)
-
