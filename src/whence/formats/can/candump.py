@@ -49,6 +49,7 @@ def read_log(stream: BinaryIO, file: str) -> Iterator[Item]:
     #: What identifiers are, and their form: few different ones come again and again.
     known: dict[str, tuple[int, bool, bool]] = {}
     match, fromhex, frame = LOG_LINE.match, bytes.fromhex, CanFrame._make
+    told = False
     for first, lines in stretches(stream):
         for number, line in enumerate(lines, first):
             found = match(line)
@@ -65,6 +66,9 @@ def read_log(stream: BinaryIO, file: str) -> Iterator[Item]:
                 time = int(seconds + fraction) * 1000
             else:
                 time = nanoseconds(seconds, fraction)
+            if not told:
+                told = True
+                yield _since(time)
             if len(data) > 16:
                 yield broken(file, number, line, "more than 8 bytes in a frame")
                 continue
@@ -81,6 +85,13 @@ def read_log(stream: BinaryIO, file: str) -> Iterator[Item]:
                     number,
                 )
             )
+
+
+def _since(time: int) -> Note:
+    """What the first date tells about all of them."""
+    if time >= _ABSOLUTE:
+        return Note("dates count from 1970-01-01, UTC")
+    return Note("dates are relative: they count from some start that the log does not name")
 
 
 def _ident(text: str) -> tuple[int, bool, bool]:
@@ -186,7 +197,7 @@ class _Console:
         if not self.dates:
             return "the log has no dates: only the order of its frames is known"
         if self.dates[0] >= _ABSOLUTE:
-            return "dates count from 1970-01-01, UTC"
+            return _since(self.dates[0]).text
         self.differences = _are_differences(self.dates)
         if self.differences:
             return "dates are relative: differences to the frame before, summed up (candump -t d)"
