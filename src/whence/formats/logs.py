@@ -34,7 +34,8 @@ class PlainLog(Log):
                 yield from self._other(item, count)
                 continue
             count += 1
-            if item.last is not None:
+            # An error stands where it was noticed, which may be later.
+            if item.last is not None and item.kind != "error":
                 if before is not None and item.last < before:
                     amount = int((before - item.last) * NANO)
                     for _ in self._other(backwards(self.path, item.origin.line, amount), count):

@@ -116,6 +116,8 @@ _ABOUT_A_TEST = re.compile(
     r"|^\W*(?:PASS(?:ED)?|FAIL(?:ED|URE)?|NOK|OK|ERROR|INCONC(?:LUSIVE)?)\b",
     re.IGNORECASE,
 )
+#: Nobody writes these in capitals but to judge.
+_SHOUTED = re.compile(r"\b(?:PASSED|FAILED|FAIL|NOK|INCONCLUSIVE)\b")
 
 
 def annotation(file: str, number: int, text: str, time: int | None = None) -> Annotation:
@@ -123,7 +125,7 @@ def annotation(file: str, number: int, text: str, time: int | None = None) -> An
     text = " ".join(_unicode(text).split())
     date = None if time is None else Fraction(time, NANO)
     origin = Origin(file, number, 1)
-    if _ABOUT_A_TEST.search(text):
+    if _ABOUT_A_TEST.search(text) or _SHOUTED.search(text):
         for verdict, pattern in _VERDICTS:
             if pattern.search(text):
                 return Annotation("verdict", text, verdict, date, origin=origin)

@@ -7,6 +7,7 @@ layer has those of any pair, in all. The first that decodes it without a contrad
 from __future__ import annotations
 
 import importlib.util
+import io
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,6 +34,8 @@ class Database:
 
     def __init__(self, file: str, database: Any) -> None:
         self.file = file
+        #: The parts of the database only refer to each other weakly: this keeps them.
+        self.whole = database
         layers = [
             layer
             for kind in _KINDS
@@ -151,30 +154,35 @@ def read_pdx(path: str) -> Database:
         raise InputError(
             Diagnostic("ODX databases need another library", origin, "pip install 'whence[odx]'")
         )
-    _check(path, origin)
-    import odxtools
+    data = _checked(path, origin)
+    from odxtools.database import Database as OdxDatabase
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return Database(path, odxtools.load_pdx_file(path))
+            database = OdxDatabase()
+            database.add_pdx_file(io.BytesIO(data))
+            database.refresh()
+            return Database(path, database)
     except (Exception, RecursionError) as error:
         why = " ".join(str(error).split())[:200] or type(error).__name__
         raise InputError(Diagnostic(f"not a PDX database: {why}", origin)) from None
 
 
-def _check(path: str, origin: Origin) -> None:
-    """Refuses what would do harm: archives that unpack without end, XML with entities."""
+def _checked(path: str, origin: Origin) -> bytes:
+    """The file, unless it would do harm: an archive that unpacks without end, XML with entities."""
     try:
         if not Path(path).is_file():
             raise InputError(Diagnostic("there is no such file", origin))
-        with zipfile.ZipFile(path) as archive:
+        data = Path(path).read_bytes()
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > _LARGEST:
                 limit = f"the database unpacks to more than {_LARGEST >> 20} MiB, our limit"
                 raise InputError(Diagnostic(limit, origin))
             for member in archive.infolist():
-                if ".odx" in member.filename.lower():
+                if ".odx" in member.filename.lower() or member.filename.lower().endswith(".xml"):
                     SafeElementTree.fromstring(archive.read(member))
+        return data
     except DefusedXmlException as error:
         why = f"XML with entities is not read ({type(error).__name__})"
         raise InputError(Diagnostic(why, origin)) from None
