@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from fractions import Fraction
 
@@ -21,6 +22,7 @@ _STYLES = {
     "other": "",
     "error": "bold red",
 }
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 #: A longer text of hexadecimal digits is cut.
 _LONGEST = 32
 #: So many requests are remembered, to tell how long the answer took.
@@ -55,25 +57,25 @@ class EventLines:
                 self.asked.popitem(last=False)
         text = Text(f"{number:>5}  {date_text(told.first) or '-':>12}  ")
         text.append(f"{told.kind:<8}", style=_STYLES[told.kind])
-        text.append(f"  {told.ecu}" if told.ecu else "")
+        text.append(f"  {_clean(told.ecu)}" if told.ecu else "")
         said = [told.name] if told.name else []
         said += [_field(field) for field in told.fields]
         if told.payload and (told.service is None or not told.name):
             said.append(_cut(told.payload.hex().upper()))
         if told.message:
             said.append(f"({told.message})" if said else told.message)
-        text.append("  " + " ".join(said))
+        text.append("  " + _clean(" ".join(said)))
         answer = self._answer(told)
         if answer:
             text.append(f"  [{answer}]", style="dim")
-        return Text(" ".join(text.plain.splitlines())) if "\n" in text.plain else text
+        return text
 
     def _annotation(self, told: Annotation) -> Text:
         date = date_text(told.time)
         mark = f"! {told.verdict or 'verdict'}" if told.kind == "verdict" else "#"
         self.marks += told.kind == "verdict"
         style = "bold magenta" if told.kind == "verdict" else "dim"
-        return Text(f"{'':>5}  {date:>12}  {mark} {' '.join(told.text.split())}", style=style)
+        return Text(f"{'':>5}  {date:>12}  {mark} {_clean(told.text)}", style=style)
 
     def _answer(self, event: BusEvent) -> str:
         if event.answers is None:
@@ -94,12 +96,17 @@ class EventLines:
         if log.frames:
             pairs = ", ".join(map(str, log.pairs))
             lines.append(Text(f"addresses: {pairs or 'no conversation was found'}"))
-        lines += [Text(f"note: {note}", style="dim") for note in log.notes]
+        lines += [Text(f"note: {_clean(note)}", style="dim") for note in log.notes]
         return lines
 
 
+def _clean(text: str) -> str:
+    """One line, and nothing in it that would command a terminal: logs are hostile."""
+    return _CONTROL.sub("\ufffd", " ".join(text.split()))
+
+
 def heading(log: Log) -> Text:
-    return Text(f"{log.path} ({log.format})", style="bold")
+    return Text(_clean(f"{log.path} ({log.format})"), style="bold")
 
 
 def _plural(kind: str, count: int) -> str:
