@@ -209,6 +209,12 @@ def test_asc_with_decimal_numbers_and_differences() -> None:
     ]
     assert "differences" in found.notes[0]
     assert len(found.problems) == 1
+    found = read(read_asc, text.replace("base dec", "base hex").replace("2016", "7E0"))
+    assert found.told()[0] == (100 * MS, "1", "7E0", "1603")
+    assert found.told()[1:] == []  # 2024 is no identifier of 11 bits
+    line = "   0.100000 1  7E0             Rx   d 2 3E 00\n"
+    found = read(read_asc, ASC.format(base="hex", dates="relative") + 2 * line)
+    assert [frame.time for frame in found.frames] == [100 * MS, 200 * MS]
 
 
 # -------------------------------------------------------------------------------------------- TRC

@@ -53,6 +53,9 @@ TWO = ["7E0:7E8", "7E1:7E9", "7DF:"]
         # Of two with the same service, the one whose identifier is repeated.
         (ONE, ["7E0 22F190", "7E0 22F18C", "7E8 62F19031", "7E8 62F18C31"],
          [("request", None), ("request", None), ("positive", 0), ("positive", 1)]),
+        # An ECU answers in order: what was asked before gets no answer any more.
+        (ONE, ["7E0 22F190", "7E0 22F18C", "7E8 62F18C31", "7E8 62F19031"],
+         [("request", None), ("request", None), ("positive", 1), ("positive", None)]),
         # The response does not repeat the bit that would suppress it.
         (ONE, ["7E0 1081", "7E8 7F1078", "7E8 5001003201F4"],
          [("request", None), ("pending", 0), ("positive", 0)]),
@@ -186,6 +189,7 @@ def frames(*texts: str) -> list[CanFrame]:
          ["641:651", "710:77A"]),
         # What mostly is something else takes no part.
         (["680#0322F190", "690#0462F19031"] + ["690#FF01020304"] * 4, []),
+        (["680#0322F190", "690#0462F19031"] + ["690#FF01020304"] * 2, []),
         (["7E0#0322F190"] + ["7E0#FF01020304"] * 4, []),
         # A convention is not overruled.
         (["7E0#0322F190", "7E9#0462F19031"], ["7E0:7E8", "7E1:7E9"]),
