@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import random
 import struct
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -510,3 +512,65 @@ def test_a_clock_that_runs_backwards_is_reported(tmp_path: Path) -> None:
 def test_a_folder_is_no_log(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="directory"):
         head_of(str(tmp_path))
+
+
+# ------------------------------------------------------------------------- what others have to read
+
+
+def blf(path: Path, count: int) -> Path:
+    with can.Logger(str(path / "log.blf")) as log:
+        for at in range(count):
+            log.on_message_received(
+                can.Message(
+                    timestamp=1_700_000_000 + at / 1000, arbitration_id=0x7E0, data=b"\x01\x3e",
+                    is_extended_id=False,
+                )
+            )  # fmt: skip
+    return path / "log.blf"
+
+
+def test_the_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = blf(tmp_path, 3)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'whence\[can\]'"):
+        Read(items(str(path), "BLF"))
+    with pytest.raises(InputError, match=r"pip install 'whence\[mf4\]'"):
+        Read(items(str(path), "MF4"))
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 2**32))
+def test_broken_logs_that_others_read(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("blf")
+    numbers = random.Random(seed)
+    data = bytearray(blf(folder, 50).read_bytes())
+    if numbers.random() < 0.5:
+        data = data[: numbers.randrange(144, len(data))]
+    for _ in range(numbers.choice([0, 1, 10])):
+        data[numbers.randrange(4, len(data))] = numbers.randrange(256)
+    path = folder / "broken"
+    path.write_bytes(data)
+    assert len(Read(items(str(path), "BLF")).frames) <= 50
+
+
+def test_mf4(tmp_path: Path) -> None:
+    pytest.importorskip("asammdf")
+    path = tmp_path / "log.mf4"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with can.Logger(str(path)) as log:
+            for at in range(4):
+                log.on_message_received(
+                    can.Message(
+                        timestamp=1_700_000_000 + at / 1000, arbitration_id=0x7E0 + at,
+                        data=bytes([1, 0x3E]), is_extended_id=False, channel=1,
+                    )
+                )  # fmt: skip
+    assert format_of(head_of(str(path))) == "MF4"
+    found = Read(items(str(path), "MF4"))
+    assert [(frame.ident, frame.data) for frame in found.frames] == [
+        (0x7E0 + at, b"\x01\x3e") for at in range(4)
+    ]
+    assert not found.problems
+    path.write_bytes(path.read_bytes()[:2000])
+    assert Read(items(str(path), "MF4")).problems

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import gc
+import importlib.util
 import sqlite3
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
@@ -129,41 +133,83 @@ def _microseconds(seconds: float) -> int:
 
 # ------------------------------------------------------------------------------------ python-can
 
+_SOME: Final = 1000
 Foreign = Literal["BLF", "MF4"]
 _NEEDED: Final = {"BLF": ("can", "whence[can]"), "MF4": ("asammdf", "whence[mf4]")}
 
 
 def read_with_python_can(path: str, file: str, form: Foreign) -> Iterator[Item]:
-    number = 0
+    _refuse_without_libraries(file, form)
     yield _ROUNDED
+    number = 0
+    with open(path, "rb") as stream:
+        source = _Source(path, stream, form)
+        while messages := source.some():
+            for message in messages:
+                number += 1
+                yield _of_message(message, number)
+    if source.failure:
+        yield Diagnostic(
+            f"after record {number}: the log cannot be read further: {source.failure}",
+            Origin(file),
+        )
+
+
+def _refuse_without_libraries(file: str, form: Foreign) -> None:
+    module, extra = _NEEDED[form]
+    if any(importlib.util.find_spec(name) is None for name in ("can", module)):
+        hint = f"pip install '{extra}'"
+        raise InputError(Diagnostic(f"{form} logs need another library", Origin(file), hint))
+
+
+class _Source:
+    """The messages of a log, some at a time, so that what these libraries have to say about a
+    broken log (warnings, and errors while they clean up) is kept back only while they work."""
+
+    def __init__(self, path: str, stream: BinaryIO, form: Foreign) -> None:
+        self.path, self.stream, self.form = path, stream, form
+        self.messages: Iterator[Any] | None = None
+        self.failure = ""
+
+    def some(self) -> list[Any]:
+        """Some messages; none at the end, or after a failure."""
+        found: list[Any] = []
+        if self.failure:
+            return found
+        with _quietly():
+            try:
+                if self.messages is None:
+                    self.messages = iter(self._opened())
+                for message in self.messages:
+                    found.append(message)
+                    if len(found) == _SOME:
+                        break
+            except (Exception, RecursionError) as error:
+                # Whatever they stumble over in a broken log.
+                self.failure = shown(str(error)) or type(error).__name__
+            if len(found) < _SOME:
+                self.messages = iter(())
+                gc.collect()
+        return found
+
+    def _opened(self) -> Iterable[Any]:
+        import can
+
+        reader: Iterable[Any]
+        reader = can.BLFReader(self.stream) if self.form == "BLF" else can.MF4Reader(self.path)
+        return reader
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda _: None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for number, message in enumerate(_messages(path, file, form), 1):
-                yield _of_message(message, number)
-    except InputError:
-        raise
-    except MemoryError:
-        yield Diagnostic(f"after record {number}: the log asks for too much memory", Origin(file))
-    except Exception as error:
-        # Whatever python-can stumbles over in a broken file.
-        why = shown(str(error)) or type(error).__name__
-        yield Diagnostic(f"after record {number}: the log cannot be read further: {why}",
-                         Origin(file))  # fmt: skip
-
-
-def _messages(path: str, file: str, form: Foreign) -> Iterable[Any]:
-    import importlib.util
-
-    module, extra = _NEEDED[form]
-    missing = [name for name in {"can", module} if importlib.util.find_spec(name) is None]
-    if missing:
-        hint = f"pip install '{extra}'"
-        raise InputError(Diagnostic(f"{form} logs need another library", Origin(file), hint))
-    import can
-
-    reader: Iterable[Any] = can.BLFReader(path) if form == "BLF" else can.MF4Reader(path)
-    return reader
+            yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _of_message(message: Any, number: int) -> CanFrame:
