@@ -512,6 +512,8 @@ def test_a_clock_that_runs_backwards_is_reported(tmp_path: Path) -> None:
 def test_a_folder_is_no_log(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="directory"):
         head_of(str(tmp_path))
+    with pytest.raises(InputError, match="more than once"):
+        head_of("/dev/null")
 
 
 # ------------------------------------------------------------------------- what others have to read

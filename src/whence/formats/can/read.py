@@ -75,6 +75,9 @@ def head_of(path: str) -> bytes:
     """How the file starts, unpacked."""
     if Path(path).is_dir():
         raise InputError(Diagnostic("this is a directory, not a log", Origin(path)))
+    if Path(path).exists() and not Path(path).is_file():
+        why = "a log is read from its start more than once, which a pipe or device cannot do"
+        raise InputError(Diagnostic(why, Origin(path), "write it to a file first"))
     try:
         with _opened(path) as stream:
             return _readable(stream)
