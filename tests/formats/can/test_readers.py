@@ -555,6 +555,27 @@ def test_broken_logs_that_others_read(seed: int, tmp_path_factory: pytest.TempPa
     assert len(Read(items(str(path), "BLF")).frames) <= 50
 
 
+@pytest.mark.parametrize("left", [1, 100, 1000])
+def test_a_blf_log_that_is_cut_off(tmp_path: Path, left: int) -> None:
+    """python-can says nothing about it."""
+    path = blf(tmp_path, 20_000)
+    assert not Read(items(str(path), "BLF")).problems
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes()[: size // 2 if left == 1 else -left])
+    found = Read(items(str(path), "BLF"))
+    assert 0 < len(found.frames) < 20_000
+    assert "too early" in found.problems[-1].message
+    assert f"of {size} bytes" in found.problems[-1].message
+
+
+def test_a_candump_log_that_is_cut_off_inside_of_a_frame() -> None:
+    """What is there of the last frame looks like a frame."""
+    whole = "(1.000000) can0 7E0#021003\n"
+    assert not read(read_log, whole).problems
+    (problem,) = read(read_log, whole[:-3]).problems
+    assert (problem.severity, "no end" in problem.message) == ("warning", True)
+
+
 def test_mf4(tmp_path: Path) -> None:
     pytest.importorskip("asammdf")
     path = tmp_path / "log.mf4"

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 from whence.formats.can.lines import Item, Note, annotation, broken, nanoseconds, stretches
 from whence.model.events import NANO, CanFrame, Direction
+from whence.source import Diagnostic, Origin
 
 __all__ = ["CONSOLE_LINE", "LOG_LINE", "read_console", "read_log"]
 
@@ -50,7 +51,8 @@ def read_log(stream: BinaryIO, file: str) -> Iterator[Item]:
     known: dict[str, tuple[int, bool, bool]] = {}
     match, fromhex, frame = LOG_LINE.match, bytes.fromhex, CanFrame._make
     told = False
-    for first, lines in stretches(stream):
+    tail = _Tail(stream)
+    for first, lines in stretches(cast(BinaryIO, tail)):
         for number, line in enumerate(lines, first):
             found = match(line)
             if found is None:
@@ -85,6 +87,26 @@ def read_log(stream: BinaryIO, file: str) -> Iterator[Item]:
                     number,
                 )
             )
+    if tail.last and tail.last not in b"\r\n":
+        # The line does not say how many bytes it has: what is there can look like all of it.
+        yield Diagnostic(
+            "the last line has no end: the log may be cut off, and the last frame with it",
+            Origin(file),
+            severity="warning",
+        )
+
+
+class _Tail:
+    """Remembers how the stream ended."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.last = b""
+
+    def read(self, count: int) -> bytes:
+        data = self.stream.read(count)
+        self.last = data[-1:] or self.last
+        return data
 
 
 def _since(time: int) -> Note:

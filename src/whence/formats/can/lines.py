@@ -85,7 +85,9 @@ def decimal_nanoseconds(text: str, unit: int = NANO) -> int | None:
     """A decimal number of `unit` nanoseconds each, or None if it is none."""
     if not _DECIMAL.fullmatch(text):
         return None
-    return int(Fraction(text) * unit)
+    whole, _, digits = text.partition(".")
+    scale: int = 10 ** len(digits)
+    return int(whole + digits) * unit // scale
 
 
 def shown(line: str, longest: int = 60) -> str:

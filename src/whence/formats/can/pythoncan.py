@@ -11,6 +11,7 @@ import base64
 import binascii
 import gc
 import importlib.util
+import os
 import sqlite3
 import sys
 import warnings
@@ -153,6 +154,19 @@ def read_with_python_can(path: str, file: str, form: Foreign) -> Iterator[Item]:
             f"after record {number}: the log cannot be read further: {source.failure}",
             Origin(file),
         )
+    elif form == "BLF":
+        # python-can takes the end of the file for the end of the log.
+        there, announced = _blf_sizes(path)
+        if there < announced:
+            why = f"the log ends too early: {there} of {announced} bytes are there"
+            yield Diagnostic(why, Origin(file), "what comes before is read")
+
+
+def _blf_sizes(path: str) -> tuple[int, int]:
+    """How long the file is, and how long it says it is (0: whoever wrote it did not get so far)."""
+    with open(path, "rb") as stream:
+        announced = int.from_bytes(stream.read(24)[16:], "little")
+        return stream.seek(0, os.SEEK_END), announced
 
 
 def _refuse_without_libraries(file: str, form: Foreign) -> None:
