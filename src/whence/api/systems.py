@@ -119,6 +119,25 @@ class System:
         note = f"no machine sends {told}: it can come from outside at any time"
         return (*self.source.notes, Diagnostic(note, self.source.origin, severity="note"))
 
+    def error_states(self, how: Literal["any", "all"]) -> str:
+        """The hazard of being in the states that a chart marks as errors (Koelbl, section 7.3, step
+        2): in any of them, or in one of each machine that has some."""
+        if not isinstance(self.source, Chart):
+            raise UsageError("only charts mark states as errors")
+        machines = []
+        for machine in self.source.machines:
+            marked = [s for s in machine.states if s.failure or "error" in s.tags]
+            if marked:
+                machines.append(" || ".join(f"{machine.name}.{s.ident}" for s in marked))
+        if not machines:
+            raise UsageError(
+                Diagnostic(
+                    "no state of the model is marked as an error",
+                    hint="write `failure: true` or `tags: [error]` at states, or use --hazard",
+                )
+            )
+        return (" || " if how == "any" else " && ").join(f"({marked})" for marked in machines)
+
     # ------------------------------------------------------------------------------- exploring
 
     def explored(
@@ -434,6 +453,14 @@ class System:
         from whence.causes.fault_tree import fault_tree
 
         return fault_tree(result, rates=self._rates())
+
+    def prism(self, hazard: str | None = None, *, default_rate: float | None = None) -> str:
+        """The system as a program for PRISM, with the hazard as the label `bad`. PRISM knows no
+        transitions without a rate: these get the `default_rate`, or are refused."""
+        from whence.formats.prism import prism_program
+
+        system, _ = self.explored(hazard)
+        return "".join(prism_program(system, default_rate))
 
     def report(self, result: CausesResult) -> str:
         """A page of HTML that shows the causes, with a run of each on the model's machines."""
