@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.causes.strategies import incomplete, reference_system, systems, transition_system
 from tests.reference.causes import (
@@ -19,7 +19,7 @@ from tests.reference.causes import (
 from whence.causes import ctbs
 from whence.causes.ctbs import causal_trace_backward_search
 from whence.causes.dspm import duplicate_state_prefix_matching, ignore_duplicates
-from whence.causes.exploration import ExplorationOrder, Trace
+from whence.causes.exploration import Exploration, ExplorationOrder, Trace
 from whence.causes.silent import without_silent
 from whence.model.transitions import TransitionSystem
 from whence.source import UsageError
@@ -111,7 +111,7 @@ def test_ctbs_on_what_was_explored_of_a_system(system: System, depth: int) -> No
         assert found.traces == {trace for trace in expected if len(trace) <= found.depth}
 
 
-@given(systems(), st.integers(0, 30))
+@given(systems(), st.integers(0, 8))
 def test_ctbs_stopped_at_any_time(system: System, steps: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         asked = iter(range(steps))
@@ -123,6 +123,52 @@ def test_ctbs_stopped_at_any_time(system: System, steps: int) -> None:
         assert found.depth is not None
         expected = {trace for trace in expected if len(trace) <= found.depth}
     assert found.traces == expected
+
+
+@given(systems(several_initial=True), orders)
+@example(
+    System(
+        4,
+        ((0, "c", 1), (1, "a", 2), (2, "b", 3), (1, "b", 3)),
+        frozenset({0}),
+        frozenset({3}),
+    ),
+    "dfs",
+)
+def test_the_tree_keeps_to_its_rules(system: System, order: ExplorationOrder) -> None:
+    """Both rules alone make the result minimal; together they keep the tree small."""
+    exploration = Exploration(transition_system(system), order)
+    if system.initial & system.bad:
+        return
+    tree = ctbs._Tree(exploration, None, None)
+    for execution in exploration.executions():
+        assert tree.add_execution(execution)
+    causal = [vertex.sequence for vertex in tree.causal if vertex.states & exploration.initial]
+    for vertices in tree.vertices.values():
+        sequences = [vertex.sequence for vertex in vertices]
+        for sequence in sequences:
+            shorter = subtraces(tuple(sequence)) - {tuple(sequence)}
+            assert not shorter & {tuple(other) for other in sequences}  # PR2
+            assert not shorter & {tuple(trace) for trace in causal}  # PR1
+
+
+def test_a_shorter_trace_from_another_initial_state() -> None:
+    """Depth first, <b, a> is found before <a>, which begins elsewhere."""
+    edges = [(0, "b", 2), (2, "a", 3), (1, "a", 3)]
+    model = TransitionSystem.from_edges(edges, 0, bad=(3,))
+    numbers = {0: 0, 2: 1, 3: 2, 1: 3}
+    model = replace(model, initial=(numbers[0], numbers[1]))
+    for order in ("bfs", "dfs"):
+        assert causal_trace_backward_search(model, order=order).traces == words("a")
+
+
+def test_traces_can_be_longer_than_the_exploration_is_deep() -> None:
+    edges = [(0, "a", 1), (1, "b", "x"), (0, "c", 2), (2, "d", 1)]
+    model = TransitionSystem.from_edges(edges, 0, bad=("x",))
+    found = causal_trace_backward_search(model, depth=2)
+    assert (found.traces, found.complete, found.depth) == (words("ab"), False, 2)
+    found = causal_trace_backward_search(model, depth=3)
+    assert (found.traces, found.complete) == (words("ab", "cdb"), True)
 
 
 @given(systems(silent=True, several_initial=True), orders)
@@ -163,6 +209,24 @@ def test_silent_actions_are_eliminated(system: System, data: st.DataObject) -> N
     for trace in traces:
         assert is_bad_trace(found, trace) == is_bad_trace(system, trace)
         assert is_good_trace(found, trace) == is_good_trace(system, trace)
+
+
+def silent_system(*edges: tuple[int, str | None, int], bad: int) -> TransitionSystem:
+    states = max(max(s, t) for s, _, t in edges) + 1
+    return transition_system(System(states, edges, frozenset({0}), frozenset({bad})))
+
+
+def test_nothing_is_explored_beyond_a_bad_state_silently() -> None:
+    model = silent_system((0, None, 1), (1, None, 2), (2, "a", 3), bad=1)
+    found = without_silent(model)
+    assert found.initial == (0, 1)
+    assert found.transitions == 0
+
+
+def test_what_an_unexplored_state_reaches_silently_is_unknown() -> None:
+    model = incomplete(silent_system((0, "a", 1), (1, None, 2), bad=2), 1)
+    found = causal_trace_backward_search(model)
+    assert (found.traces, found.complete, found.depth) == (frozenset(), False, 0)
 
 
 def test_a_long_silent_way_is_no_problem() -> None:

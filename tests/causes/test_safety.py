@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -131,6 +132,20 @@ def test_no_state_is_without_a_way_on(formula: Any) -> None:
 
 def outlook_of(formula: Any) -> str:
     return outlook(SafetyProperty(SourceText(""), made(formula), ()))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("!p || q || (p W q)", "open"),
+        ("(p W q) || !p && !q || X p", "open"),
+        ("(p W q) || !p && !q || p && !q", "never violated"),
+        ("X p || X !p", "never violated"),
+        ("G X p && X X !p", "always violated"),
+    ],
+)
+def test_outlooks(text: str, expected: str) -> None:
+    assert outlook(read(text)) == expected
 
 
 def test_informative_or_not() -> None:
@@ -450,3 +465,30 @@ def test_atoms_are_there_once_with_their_places() -> None:
     (atom,) = prop.atoms
     assert atom.text == "p  <  3"
     assert str(atom.origin(0)) == "f.txt:7:8"
+
+
+SOUP = [
+    "p",
+    "q.r",
+    "a[1]",
+    "(",
+    ")",
+    "[]",
+    "<>",
+    "G",
+    "X",
+    "U",
+    "W",
+    "never",
+    "&&",
+    "||",
+    "!",
+    "->",
+]
+SOUP += ["<->", "<", "+", ",", ";", "forall", "true", ".", "'", "=", "?", ":"]
+
+
+@given(st.lists(st.sampled_from(SOUP), max_size=9))
+def test_nonsense_is_told_or_read(parts: list[str]) -> None:
+    with suppress(InputError):
+        assert outlook(read(" ".join(parts)))

@@ -76,7 +76,8 @@ def conditions(draw: st.DrawFn, names: Names, depth: int = 2) -> str:
         return f"({left}) {kind} ({draw(conditions(names, depth - 1))})"
     kind = draw(st.sampled_from(kinds))
     if kind == "bool":
-        return draw(st.sampled_from(names.bools))
+        # A truth value is 0 or 1, whatever was assigned.
+        return draw(st.sampled_from(names.bools)) + draw(st.sampled_from(["", "", " == 1"]))
     if kind == "state":
         return draw(st.sampled_from(names.states))
     op = draw(st.sampled_from(["==", "!=", "<", ">="]))
@@ -89,10 +90,14 @@ def assignments(draw: st.DrawFn, names: Names) -> Assign:
     for _ in range(draw(st.sampled_from([1, 1, 2]))):
         target = draw(st.sampled_from(names.bools + names.numbers))
         if target in names.bools:
-            parts.append(f"{target} = {draw(conditions(names, 1))}")
-        elif draw(st.booleans()):
+            source = draw(conditions(names, 1))
+            if names.numbers and draw(st.integers(0, 3)) == 3:
+                source = f"{draw(st.sampled_from(names.numbers))} + 1"
+            parts.append(f"{target} = {source}")
+        elif draw(st.sampled_from([False, False, True])):
+            # This often leaves the range, and so ends the example.
             op = draw(st.sampled_from(["+", "-"]))
-            parts.append(f"{target} {op}= {draw(st.sampled_from(['1', '2', target]))}")
+            parts.append(f"{target} {op}= {draw(st.sampled_from(['1', '1', target]))}")
         else:
             source = draw(st.sampled_from(["0", "1", *names.numbers]))
             parts.append(f"{target} = {source}")
@@ -102,8 +107,8 @@ def assignments(draw: st.DrawFn, names: Names) -> Assign:
 @st.composite
 def effects(draw: st.DrawFn, names: Names, machines: Sequence[str]) -> tuple[Effect, ...]:
     found: list[Effect] = []
-    for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
-        if draw(st.booleans()) and (names.bools or names.numbers):
+    for _ in range(draw(st.sampled_from([0, 0, 1, 1, 1, 2]))):
+        if draw(st.integers(0, 2)) and (names.bools or names.numbers):
             # What an effect assigns must not depend on where machines are while they start.
             found.append(draw(assignments(Names(names.bools, names.numbers))))
         else:
@@ -117,7 +122,7 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
     plan = Plan(name)
 
     def add(parent: str | None, depth: int) -> None:
-        for _ in range(draw(st.integers(1, 3 - depth))):
+        for _ in range(draw(st.integers(1, 3 - depth // 2))):
             ident = f"S{len(plan.states)}"
             kinds = ["simple"] * 4 + ["composite"] * 3 * (depth < 2) + ["final", "terminate"]
             # A machine begins in its first state, which better does not end it.
@@ -128,16 +133,16 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
             if kind == "composite":
                 add(ident, depth + 1)
             assert plan.states[at].ident == ident
-        for _ in range(draw(st.sampled_from([0, 0, 1]))):
+        for _ in range(draw(st.sampled_from([0, 1, 1]))):
             ident = f"C{len(plan.states)}"
-            kind = draw(st.sampled_from(["choice", "junction"]))
+            kind = draw(st.sampled_from(["choice", "choice", "junction"]))
             plan.states.append(ChartState(ident=ident, name=ident, kind=kind, parent=parent))
 
     add(None, 0)
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)):
         plan.variables.append(ChartVariable(name="b", type=BOOL))
     if draw(st.booleans()):
-        number = draw(st.sampled_from([SMALL, SMALL, WRAPPING]))
+        number = draw(st.sampled_from([SMALL, WRAPPING, WRAPPING]))
         plan.variables.append(ChartVariable(name="x", type=number, initial=text("1")))
     return plan
 
@@ -183,11 +188,13 @@ def machines(draw: st.DrawFn, plan: Plan, names: Names, machine_names: Sequence[
         inside = plan.inside(parent)
         targets = plan.real([state for state in inside if state.parent == parent])
         if parent is not None:
-            targets += [s.ident for s in inside if s.kind in ("choice", "junction")]
+            targets += 3 * [s.ident for s in inside if s.kind in ("choice", "junction")]
             targets += plan.real(inside)
         states.append(ChartState(ident=ident, name="initial", kind="initial", parent=parent))
         event = draw(st.sampled_from([None, None, "begin"]))
-        target = targets[0] if draw(st.booleans()) else draw(st.sampled_from(targets))
+        if parent is None:
+            targets = [targets[0], *targets]
+        target = draw(st.sampled_from(targets))
         add(ident, target, event=event)
     for number, state in enumerate(plan.states):
         if state.kind not in ("choice", "junction"):
@@ -206,21 +213,23 @@ def machines(draw: st.DrawFn, plan: Plan, names: Names, machine_names: Sequence[
             add(state.ident, target, guard=guard, otherwise=otherwise, event=event)
     sources = [s.ident for s in plan.states if s.kind in ("simple", "composite")]
     targets = [s.ident for s in plan.states]
-    for _ in range(draw(st.integers(2, 7)) if sources else 0):
-        source = draw(st.sampled_from(sources))
+    # Choices need many things to come together before they show anything.
+    targets += 2 * [s.ident for s in plan.states if s.kind in ("choice", "junction")]
+    for number in range(draw(st.integers(2, 7)) if sources else 0):
+        source = draw(st.sampled_from(sources)) if number else sources[0]
         internal = draw(st.integers(0, 5)) == 5
-        guarded = draw(st.integers(0, 2)) == 2
+        guarded = draw(st.integers(0, 2)) == 2 and number > 0
         add(
             source,
             source if internal else draw(st.sampled_from(targets)),
-            trigger=draw(st.sampled_from([None, None, *SIGNALS])),
+            trigger=draw(st.sampled_from([None, None, *SIGNALS])) if number else None,
             guard=text(draw(conditions(names))) if guarded else None,
             event=draw(st.sampled_from([None, "e", "f"])),
             internal=internal,
             priority=draw(st.sampled_from([None, None, 1, 2])),
         )
     for number, state in enumerate(states):
-        if state.kind in ("simple", "composite", "final") and draw(st.integers(0, 2)) == 2:
+        if state.kind in ("simple", "composite", "final") and draw(st.booleans()):
             states[number] = ChartState(
                 ident=state.ident,
                 name=state.name,

@@ -19,7 +19,7 @@ from whence.model.chart import Chart
 from whence.source import InputError
 
 LIMIT = 400
-EXAMPLES = max(300, settings().max_examples * 5)
+EXAMPLES = max(180, settings().max_examples * 3)
 
 
 def decoded(reference: Reference, lowered: LoweredChart, search: Search) -> list[State]:
@@ -68,7 +68,7 @@ def compare(chart: Chart) -> None:
         return
     except Broken:
         event("leaves a range")
-        with pytest.raises(InputError, match="out of range|outside"):
+        with pytest.raises(InputError, match="goes wrong"):
             transition_system(chart)
         return
     event(f"{2 ** (len(known).bit_length() - 1)} states or more")
@@ -99,7 +99,7 @@ def test_charts(chart: Chart) -> None:
 
 
 @given(charts())
-@settings(max_examples=EXAMPLES // 5)
+@settings(max_examples=EXAMPLES // 10)
 def test_up_to_a_depth(chart: Chart) -> None:
     """A part is what the whole says of it."""
     try:

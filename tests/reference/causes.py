@@ -84,6 +84,18 @@ def is_good_trace(system: System, trace: Trace) -> bool:
     return bool(_after(system, trace) - system.bad)
 
 
+def good_traces(system: System, longest: int) -> set[Trace]:
+    """All with at most so many actions, of executions with loops, too."""
+    actions = {action for _, action, _ in system.edges if action is not None}
+    result: set[Trace] = set()
+    traces: list[Trace] = [()]
+    while traces:
+        traces = [trace for trace in traces if is_good_trace(system, trace)]
+        result.update(traces)
+        traces = [(*trace, a) for trace in traces if len(trace) < longest for a in actions]
+    return result
+
+
 def subtraces(trace: Trace) -> set[Trace]:
     """All of them, the trace itself included."""
     return {tuple(picked) for n in range(len(trace) + 1) for picked in combinations(trace, n)}
@@ -192,16 +204,19 @@ def weak_causes(system: System, most_events: int = 4) -> set[tuple[frozenset[Eve
 
 
 def non_occurrences(
-    system: System, events: frozenset[Event], order: Order
+    system: System, events: frozenset[Event], order: Order, longest: int | None = None
 ) -> dict[Trace, tuple[int, ...]]:
-    """Definition 29 for a weak cause: the minimal simple good traces that satisfy it, each with the
-    places in it of the events that are not in the cause.
+    """Definition 29 for a weak cause: the minimal good traces that satisfy it, each with the places
+    in it of the events that are not in the cause.
 
-    A good trace satisfies the cause if its events can be picked from it so that they follow the
-    order; the places are those of the first way of picking them, in the order of their places.
+    Traces of simple executions are looked at, as the thesis' algorithm does (Theorem 8); with
+    `longest`, all with at most so many actions.  A good trace satisfies the cause if its events can
+    be picked from it so that they follow the order; the places are those that are left by the first
+    way of picking.
     """
     found = {}
-    for trace in simple_good_traces(system):
+    traces = simple_good_traces(system) if longest is None else good_traces(system, longest)
+    for trace in traces:
         picked = _picked(trace, events, order)
         if picked is not None:
             found[trace] = tuple(at for at in range(len(trace)) if at not in picked)

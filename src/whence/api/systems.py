@@ -105,6 +105,39 @@ class System:
                     if query.kind == "A[]" and query.predicate is not None
                 )
 
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What was left out or understood in a certain way when the model was read."""
+        if not isinstance(self.source, Chart):
+            return ()
+        from whence.explore.chart_effects import external_signals
+
+        outside = external_signals(self.source)
+        if not outside:
+            return self.source.notes
+        told = ", ".join(f"`{signal}`" for signal in outside)
+        note = f"no machine sends {told}: it can come from outside at any time"
+        return (*self.source.notes, Diagnostic(note, self.source.origin, severity="note"))
+
+    def error_states(self, how: Literal["any", "all"]) -> str:
+        """The hazard of being in the states that a chart marks as errors (Koelbl, section 7.3, step
+        2): in any of them, or in one of each machine that has some."""
+        if not isinstance(self.source, Chart):
+            raise UsageError("only charts mark states as errors")
+        machines = []
+        for machine in self.source.machines:
+            marked = [s for s in machine.states if s.failure or "error" in s.tags]
+            if marked:
+                machines.append(" || ".join(f"{machine.name}.{s.ident}" for s in marked))
+        if not machines:
+            raise UsageError(
+                Diagnostic(
+                    "no state of the model is marked as an error",
+                    hint="write `failure: true` or `tags: [error]` at states, or use --hazard",
+                )
+            )
+        return (" || " if how == "any" else " && ").join(f"({marked})" for marked in machines)
+
     # ------------------------------------------------------------------------------- exploring
 
     def explored(
@@ -421,6 +454,14 @@ class System:
 
         return fault_tree(result, rates=self._rates())
 
+    def prism(self, hazard: str | None = None, *, default_rate: float | None = None) -> str:
+        """The system as a program for PRISM, with the hazard as the label `bad`. PRISM knows no
+        transitions without a rate: these get the `default_rate`, or are refused."""
+        from whence.formats.prism import prism_program
+
+        system, _ = self.explored(hazard)
+        return "".join(prism_program(system, default_rate))
+
     def report(self, result: CausesResult) -> str:
         """A page of HTML that shows the causes, with a run of each on the model's machines."""
         from whence.api.models import version
@@ -489,14 +530,28 @@ _XMI = (".uml", ".xmi", ".mdzip")
 
 
 def load_system(
-    path: AnyPath, *, bad_states: Sequence[int] = (), bad_actions: Sequence[str] = ()
+    path: AnyPath,
+    *,
+    bad_states: Sequence[int] = (),
+    bad_actions: Sequence[str] = (),
+    ignore_calls: bool = False,
 ) -> System:
     """What is in a file: a chart (`.yaml`, or UML and SysML as XMI), a network of timed automata
     (UPPAAL's formats), or a plain transition system (`.aut`, `.dot`).
 
     An `.aut` file does not say which states are bad: `bad_states` does, by their numbers, or
-    `bad_actions`: the states that these lead to.
+    `bad_actions`: the states that these lead to. With `ignore_calls`, what a chart calls but does
+    not define is left out, and told in its notes.
     """
+    found = _read(path, bad_states, bad_actions)
+    if ignore_calls and isinstance(found.source, Chart):
+        from whence.formats.charts.opaque import without_calls
+
+        return System(without_calls(found.source), found.file)
+    return found
+
+
+def _read(path: AnyPath, bad_states: Sequence[int], bad_actions: Sequence[str]) -> System:
     name = str(path)
     ending = Path(path).suffix.lower()
     if ending in _CHARTS:
@@ -511,7 +566,12 @@ def load_system(
     if ending in (".dot", ".gv"):
         from whence.formats.dot import read_dot_file
 
-        return System(read_dot_file(name), name)
+        return System(read_dot_file(name).system, name)
+    if ending == ".scxml":
+        from whence.formats.charts.scxml import read_scxml
+        from whence.formats.markup import read_bytes
+
+        return System(read_scxml(read_bytes(name), name), name)
     if ending in _XMI or _is_xmi(name):
         from whence.formats.charts.xmi import read_xmi_file
 

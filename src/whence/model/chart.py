@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from whence.source import NOWHERE, Origin, SourceText
+from whence.source import NOWHERE, Diagnostic, Origin, SourceText
 
 __all__ = [
     "Assign",
@@ -34,7 +34,8 @@ __all__ = [
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableType:
     """`int`: from `lo` to `hi`, both included; with `wrap`, arithmetic is modulo their distance.
-    `enum`: one of `members`, which are numbered from 0. `float` and `timer` have no parameters."""
+    `enum`: one of `members`, which are numbered from 0. `float`: within `bounds`, if these are
+    known. `timer` has no parameters."""
 
     kind: Literal["bool", "int", "enum", "float", "timer"]
     lo: int = 0
@@ -42,6 +43,7 @@ class VariableType:
     wrap: bool = False
     members: tuple[str, ...] = ()
     name: str = ""
+    bounds: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +155,7 @@ class Machine:
     unexpected: Literal["keep", "discard"] = "keep"
     #: Whether it belongs to the environment, and not to the system itself.
     environment: bool = False
+    requirements: tuple[str, ...] = ()
     origin: Origin = field(default=NOWHERE, compare=False)
 
 
@@ -184,4 +187,6 @@ class Chart:
     requirements: tuple[Requirement, ...] = ()
     #: What rates count by: a rate of 2 is twice an hour, a minute or a second.
     time_unit: Literal["hour", "minute", "second"] = "hour"
+    #: What its reader left out of the file, or read otherwise than the file's users may expect.
+    notes: tuple[Diagnostic, ...] = field(default=(), compare=False)
     origin: Origin = field(default=NOWHERE, compare=False)

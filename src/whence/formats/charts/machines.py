@@ -30,6 +30,8 @@ _TRANSITION_KEYS = (
 )
 _KINDS = ("choice", "junction", "final", "terminate", "history")
 _LARGEST_QUEUE = 64
+#: To look for similar names takes long; after so many mistakes nobody reads the hints.
+_HINTS = 50
 _ARROW = re.compile(r"\s*(\S.*?)\s*->\s*(\S.*?)\s*", re.DOTALL)
 
 
@@ -44,6 +46,8 @@ class MachineReader:
         self.states: list[ChartState] = []
         #: What the initial pseudostates lead to, with the composite state around each.
         self.initials: list[tuple[Node, str | None]] = []
+        self.known: set[str] = set()
+        self.called: dict[str, list[str]] = {}
 
     def read(self) -> Machine:
         fields = self.fields
@@ -55,6 +59,7 @@ class MachineReader:
                 f"machine `{self.name.value}` needs `initial:`, the state it starts in",
                 self.name.origin,
             )
+        self._index()
         transitions = [self._initial(node, around) for node, around in self.initials]
         for number, node in enumerate(fields.items("transitions"), 1):
             with self.problems.collecting(self.what):
@@ -107,11 +112,14 @@ class MachineReader:
             raise Problem("expected what is said of the state in braces, or nothing", node.origin)
         fields = Fields(node, _STATE_KEYS, what, self.problems)
         if "regions" in fields.nodes:
-            raise Problem(
-                "orthogonal regions in one state",
-                fields.nodes["regions"].origin,
-                "make each of them a machine",
-                unsupported=True,
+            self.problems.add(
+                Problem(
+                    "orthogonal regions in one state",
+                    fields.nodes["regions"].origin,
+                    "make each of them a machine",
+                    unsupported=True,
+                ),
+                what,
             )
         kind = fields.choice("kind", _KINDS, "simple") if "kind" in fields.nodes else "simple"
         inside = fields.mapping("states")
@@ -143,26 +151,30 @@ class MachineReader:
         )
         self._states(fields, ident)
 
+    def _index(self) -> None:
+        """What names and paths stand for, once all states are there."""
+        for state in self.states:
+            if state.kind != "initial":
+                self.known.add(state.ident)
+                self.called.setdefault(state.name, []).append(state.ident)
+
     def _find(self, name: str, origin: Origin, around: str | None = None) -> str:
         """The identifier of the state that is called `name`, or by its path."""
         nearby = name if around is None else f"{around}.{name}"
-        known = {state.ident: state for state in self.states if state.kind != "initial"}
         for ident in (nearby, name):
-            if ident in known:
+            if ident in self.known:
                 return ident
-        called = [state.ident for state in known.values() if state.name == name]
+        called = self.called.get(name, [])
         if len(called) == 1:
             return called[0]
         if called:
             raise Problem(
-                f"several states are called `{name}`", origin, f"write {' or '.join(called)}"
+                f"several states are called `{name}`", origin, f"write {' or '.join(called[:9])}"
             )
-        names = [*known, *(state.name for state in known.values())]
-        raise Problem(
-            f"machine `{self.name.value}` has no state `{name[:60]}`",
-            origin,
-            suggestion(name, names),
-        )
+        hint = ""
+        if len(self.problems) < _HINTS:
+            hint = suggestion(name, [*self.called, *sorted(self.known)])
+        raise Problem(f"machine `{self.name.value}` has no state `{name[:60]}`", origin, hint)
 
     # ------------------------------------------------------------------------------- transitions
 

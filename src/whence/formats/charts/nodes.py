@@ -91,7 +91,7 @@ def read_nodes(text: str, file: str, problems: Problems) -> Node | None:
         mark = error.problem_mark or error.context_mark
         place = builder.places.origin(mark.index) if mark is not None else Origin(file)
         raise InputError(
-            Diagnostic(f"this is no YAML: {_reason(error)}", place, _hint(error, text))
+            Diagnostic(f"this is no YAML: {_reason(error)}", place, _hint(error))
         ) from None
     except yaml.reader.ReaderError as error:
         place = builder.places.origin(error.position)
@@ -124,12 +124,14 @@ def _reason(error: yaml.MarkedYAMLError) -> str:
     return ", ".join(str(part) for part in parts)
 
 
-def _hint(error: yaml.MarkedYAMLError, text: str) -> str:
+def _hint(error: yaml.MarkedYAMLError) -> str:
     problem = error.problem or ""
     if "\\t" in problem:
         return "indent with spaces"
     if "mapping values are not allowed" in problem:
         return f"if `: ` is part of a text, {_QUOTE_HINT}"
+    if "tag" in (error.context or ""):
+        return f"if `!` is part of the text, {_QUOTE_HINT}"
     if "expected ',' or" in problem:
         return f"inside braces and brackets, a text must not contain , [ ] {{ }}: {_QUOTE_HINT}"
     if "undefined alias" in problem or "cannot start any token" in problem:

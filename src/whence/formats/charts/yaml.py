@@ -132,9 +132,8 @@ class _ChartReader:
             declared.setdefault(node.value, Signal(name=node.value, origin=node.origin))
         for name, origin in mentioned:
             if name not in declared:
-                self.problems.add(
-                    Problem(f"unknown signal `{name}`", origin, suggestion(name, list(declared)))
-                )
+                hint = suggestion(name, list(declared)) if len(self.problems) < 50 else ""
+                self.problems.add(Problem(f"unknown signal `{name}`", origin, hint))
         return tuple(declared.values())
 
     def _check_names(self, machines: tuple[Machine, ...], variables: dict[str, Origin]) -> None:
