@@ -131,11 +131,16 @@ def causes(
             help="Also compute probabilities: that it comes about within T, such as 1h or 90min.",
         ),
     ] = None,
+    default_rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="R",
+            help="Transitions without a rate have this one, and are not immediate.",
+        ),
+    ] = None,
     like_thesis: Annotated[
         bool,
-        typer.Option(
-            "--like-thesis", help="Transitions without a rate have rate 1; they are not immediate."
-        ),
+        typer.Option("--like-thesis", help="The same as --default-rate 1."),
     ] = False,
     activation: Annotated[
         str | None,
@@ -178,6 +183,8 @@ def causes(
         if compared and not path.lower().endswith((".json",)):
             raise UsageError(f"{path}: a comparison is only written as .json")
         files.check_writable(path)
+    if like_thesis and default_rate is None:
+        default_rate = 1.0
     systems = [_read(path, bad or [], ignore_calls) for path in models[compared:]]
     if not quiet:
         for system in systems:
@@ -203,7 +210,7 @@ def causes(
                     budget=limits,
                     labels=labels,
                     time=time,
-                    like_thesis=like_thesis,
+                    default_rate=default_rate,
                 )
             )
     emergencies = []
@@ -214,12 +221,11 @@ def causes(
                 hazard,
                 cycle=time or "1h",
                 operation=operation,
-                like_thesis=like_thesis,
+                default_rate=default_rate,
                 budget=limits,
             ).value
             for system in systems
         ]
-    default_rate = 1.0 if like_thesis else None
     failed = _write(outputs or [], systems, results, hazard, default_rate)
     _show(results, output_format)
     if emergencies and output_format == "text":
