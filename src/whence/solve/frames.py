@@ -17,7 +17,7 @@ from whence.expr.smt import Encoder, Flavour, State, Truth, z3_module
 from whence.expr.tree import Expr, Symbol
 from whence.expr.types import BoolType, IntType
 
-__all__ = ["AllOf", "AnyOf", "Answer", "Claim", "Frames", "Holds", "Selector"]
+__all__ = ["AllOf", "Answer", "AnyOf", "Claim", "Frames", "Holds", "Selector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ class Frames:
         self._frames: list[list[Any]] = []
         self._steps: list[list[Any]] = []
         self._selectors: list[Any] = []
+        self._taken: list[Any] = []
         self._model: Any = None
         self._new_frame()
         self._solver.add(self._at(self._ranges, 0))
@@ -150,9 +151,11 @@ class Frames:
         return self._z3.substitute(template, *pairs)
 
     def extend(self) -> None:
-        """One more step."""
+        """One more step, for the questions that are about so many steps."""
+        taken = self._z3.Bool(f"step {self.depth}", self._context)
         self._new_frame()
-        self._solver.add(self._at(self._step, self.depth - 1))
+        self._taken.append(taken)
+        self._solver.add(self._z3.Implies(taken, self._at(self._step, self.depth - 1)))
 
     def define(self) -> None:
         """Give the auxiliary symbols of the last frame their meaning, whether or not there is a
@@ -195,11 +198,15 @@ class Frames:
                 false = self._z3.BoolVal(False, self._context)
                 return self._z3.Or([false, *map(self._claimed, parts)])
 
-    def ask(self, selectors: Sequence[Selector], budget: int) -> Answer:
-        """Whether there is such a run. `budget` counts the solver's steps, not time, so that the
-        same question has the same answer everywhere."""
+    def ask(self, selectors: Sequence[Selector], steps: int, budget: int) -> Answer:
+        """Whether there is such a run of so many steps, which need not go on.
+
+        `budget` counts the solver's steps, not time, so that the same question has the same
+        answer everywhere."""
         self._solver.set("rlimit", budget)
-        found = self._solver.check(*(self._selectors[one.number] for one in selectors))
+        found = self._solver.check(
+            *self._taken[:steps], *(self._selectors[one.number] for one in selectors)
+        )
         self._model = self._solver.model() if found == self._z3.sat else None
         if found == self._z3.sat:
             return Answer.POSSIBLE

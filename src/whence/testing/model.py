@@ -40,8 +40,8 @@ class Variable:
     """`initial`: its default value. `scale`: it holds that many times its value (2: halves).
     `wrap`: arithmetic is modulo this range. A `choice` is what the environment decides by itself
     (which of several transitions, whether a timer between two bounds has elapsed): it is not
-    controlled by a test. `driven`: an input that a machine of the environment sets. `real`: the bounds of a
-    floating-point number."""
+    controlled by a test. `driven`: an input that a machine of the environment sets. `real`: the
+    bounds of a floating-point number."""
 
     symbol: Symbol
     role: Role

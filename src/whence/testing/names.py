@@ -455,13 +455,13 @@ class Names:
         name = Name(f" {age}")
         self.top.entries.setdefault(name.name, VariableEntry(age))
         times = [self._constant(time, machine) for time in call.arguments[1:]]
-        tests: list[Expr] = [
-            Binary(">=", name, IntLiteral(time), origin=call.origin) for time in times
-        ]
-        if len(tests) == 1:
-            return tests[0]
+        surely = Binary(">=", name, IntLiteral(times[-1]), origin=call.origin)
+        if len(times) == 1:
+            return surely
+        # Time need not stop at the first bound: only `>=` limits waits (`definitions.timers`).
+        possibly = Unary("!", Binary("<", name, IntLiteral(times[0]), origin=call.origin))
         now = Binary("==", Name(self.choice(machine, 2).name), IntLiteral(1))
-        return either((tests[1], both((tests[0], now))))
+        return either((surely, both((possibly, now))))
 
     def _named(self, expr: Name | Field, machine: str, loose: bool) -> Expr:
         path = _path(expr)

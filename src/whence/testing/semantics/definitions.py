@@ -5,6 +5,9 @@ Where the report's formula and its words differ, or leave something open:
 * lca: the formula counts a location among those around it, the words ("containing both as
   descendants") do not.  We follow the words, as UML does: a transition from a state to itself, or
   to a state inside, leaves and enters it.  `internal` transitions leave and enter nothing.
+* Phi_T's formula lets time stop at every timer that stands in some guard of the model; Figure 4
+  looks at the active locations only.  We follow the figure: a timer that no active location asks
+  for enables nothing, and to stop there would run do actions that reset timers.
 * A do action counts as written only where it is executed.
 * All assignments of a step read the values before it.  What is assigned twice must be equal.
 """
@@ -14,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whence.testing.model import TimedMachine, Transition, Write
+from whence.expr.tree import Binary, IntLiteral, Name, Symbol
+from whence.expr.walk import subexpressions
+from whence.testing.model import Elapsed, TimedMachine, Transition, Write
 
-__all__ = ["Effect", "competitors", "do_actions", "effect", "lca", "levels"]
+__all__ = ["Effect", "competitors", "do_actions", "effect", "lca", "levels", "timers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,20 @@ def levels(machine: TimedMachine, active: int) -> Iterator[tuple[Transition, ...
         leaving = machine.outgoing[one]
         for priority in sorted({transition.priority for transition in leaving}):
             yield tuple(t for t in leaving if t.priority == priority)
+
+
+def timers(machine: TimedMachine, active: int) -> tuple[Elapsed, ...]:
+    """The conditions elapsed(t, c) in guards that a basic control state or those around it have."""
+    found: dict[Elapsed, None] = {}
+    for one in machine.upward(active):
+        for transition in machine.outgoing[one]:
+            for part in () if transition.guard is None else subexpressions(transition.guard):
+                match part:
+                    case Binary(
+                        op=">=", left=Name(symbol=Symbol() as age), right=IntLiteral(value=time)
+                    ) if age.name.startswith("age of "):
+                        found[Elapsed(age, time)] = None
+    return tuple(found)
 
 
 def competitors(machine: TimedMachine, transition: Transition) -> tuple[Transition, ...]:

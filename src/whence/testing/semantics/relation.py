@@ -27,7 +27,7 @@ from whence.testing.logic import (
     within,
 )
 from whence.testing.model import TimedMachine, TimedModel, Transition, Write
-from whence.testing.semantics.definitions import competitors, effect
+from whence.testing.semantics.definitions import competitors, effect, timers
 
 __all__ = ["Assigned", "Relation"]
 
@@ -244,14 +244,16 @@ class Relation:
         yield compare(">=", delay, number(1))
         for machine in self.model.machines:
             yield compare("==", read(self.prime(machine.control)), read(machine.control))
-        for elapsed in self.model.elapsed:
-            age, constant = read(elapsed.age), number(elapsed.constant)
-            yield either(
-                (
-                    compare("<=", operation("+", age, delay), constant),
-                    compare(">=", age, constant),
-                )
-            )
+            for basic in machine.basics:
+                for elapsed in timers(machine, basic.number):
+                    age, constant = read(elapsed.age), number(elapsed.constant)
+                    yield either(
+                        (
+                            compare("!=", read(machine.control), number(basic.first)),
+                            compare("<=", operation("+", age, delay), constant),
+                            compare(">=", age, constant),
+                        )
+                    )
         for variable in self.model.variables:
             if variable.free:
                 continue

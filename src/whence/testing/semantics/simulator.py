@@ -13,7 +13,7 @@ from whence.expr.intervals import interval
 from whence.expr.tree import Symbol
 from whence.source import Origin
 from whence.testing.model import TimedMachine, TimedModel, Transition, Write
-from whence.testing.semantics.definitions import do_actions, effect, levels
+from whence.testing.semantics.definitions import do_actions, effect, levels, timers
 from whence.testing.semantics.python import (
     NAMESPACE,
     Fault,
@@ -276,9 +276,14 @@ class Simulator:
     def _limit(self) -> Iterator[str]:
         yield "def limit(state):"
         yield f"    most = {self.model.longest}"
-        for elapsed in self.model.elapsed:
-            yield f"    x = {elapsed.constant} - state[{self.model.place[elapsed.age]}]"
-            yield "    if 0 < x < most: most = x"
+        for machine in self.model.machines:
+            for basic in machine.basics:
+                found = timers(machine, basic.number)
+                if found:
+                    yield f"    if state[{machine.number}] == {basic.first}:"
+                for elapsed in found:
+                    yield f"        x = {elapsed.constant} - state[{self.model.place[elapsed.age]}]"
+                    yield "        if 0 < x < most: most = x"
         yield "    return most"
 
     def _wait(self) -> Iterator[str]:
