@@ -22,6 +22,7 @@ from whence.api.models import (
     version,
 )
 from whence.api.systems import CausesSettings, System, load_system
+from whence.api.tests import TimedChart, load_timed_chart, write_suite
 
 __all__ = [
     "CausesSettings",
@@ -31,14 +32,17 @@ __all__ = [
     "RepairSettings",
     "Settings",
     "System",
+    "TimedChart",
     "fields",
     "load",
     "load_system",
     "load_text",
+    "load_timed_chart",
     "parse_budget",
     "read_document",
     "read_document_text",
     "read_query_file",
     "to_text",
     "version",
+    "write_suite",
 ]
