@@ -14,8 +14,11 @@ __all__ = ["Walker"]
 
 #: Steps of one walk.
 _LENGTH = 80
-#: Discrete steps at one date; more are taken for a loop without end.
-_ZENO = 200
+#: After so many discrete steps at one date we look whether they end; after so many more we no
+#: longer believe that they do.
+_SUSPICIOUS, _ZENO = 24, 1000
+#: So many steps are made even if all goals are covered: to run into what is wrong.
+_LEAST = 4000
 
 
 @dataclass(eq=False)
@@ -75,7 +78,7 @@ class Walker:
         nothing new."""
         end = self.steps + budget
         fruitful = self.steps
-        while self.runs.waiting or self.runs.temporal:
+        while self.runs.waiting or self.runs.temporal or self.steps < _LEAST:
             if self.steps >= end or self.steps - fruitful > patience:
                 return
             if self._one(self._start()):
@@ -115,7 +118,7 @@ class Walker:
                 after = simulator.wait(state, delay, self._changed(state))
             else:
                 discrete += 1
-                if discrete > _ZENO:
+                if discrete == _SUSPICIOUS and self._endless(after):
                     if len(self.zeno) < 5:
                         self.zeno.append(runs.add(start, steps[: len(steps) - discrete + 1]))
                     break
@@ -138,6 +141,22 @@ class Walker:
         elif new_place > 0:
             self._keep(runs.add(start, steps[:new_place]))
         return kept is not None or new_place >= 0
+
+    def _endless(self, state: State) -> bool:
+        """Whether discrete steps come back to a state, or do not end for long."""
+        seen = {state}
+        for _ in range(_ZENO):
+            try:
+                after = self.runs.simulator.step(state)
+            except Illegal:
+                return False
+            if after is None:
+                return False
+            if after in seen:
+                return True
+            seen.add(after)
+            state = after
+        return True
 
     def _keep(self, node: int) -> None:
         self.corpus.append(node)
