@@ -20,7 +20,7 @@ from whence.model.chart import (
     Machine,
     Send,
 )
-from whence.source import Origin
+from whence.source import Diagnostic, InputError, Origin
 from whence.testing.model import Location, TimedMachine, TimedModel, Transition, Write
 from whence.testing.names import Names
 
@@ -31,6 +31,8 @@ _DEEPEST = 60
 
 def elaborate(chart: Chart) -> TimedModel:
     """The model that a chart is. Raises one InputError with all that is wrong with it."""
+    if not chart.machines:
+        raise InputError(Diagnostic("there is no machine in it", chart.origin))
     names = Names(chart)
     problems = names.context.problems
     readers = []

@@ -10,7 +10,7 @@ from whence.expr.tree import Expr
 from whence.testing.bounded_ltl import holds
 from whence.testing.goals import Goal
 from whence.testing.model import TimedModel
-from whence.testing.semantics.python import NAMESPACE, Fault, truth_source
+from whence.testing.semantics.python import NAMESPACE, Fault, compiled, truth_source
 from whence.testing.semantics.simulator import Illegal, Simulator, State
 
 __all__ = ["Covered", "Node", "Runs", "Step"]
@@ -72,7 +72,9 @@ class Runs:
         if found is None:
             names = {s: f"state[{place}]" for s, place in self.model.place.items()}
             source = f"lambda state: {truth_source(condition, names)}"
-            plain: Callable[[State], Any] = eval(source, dict(NAMESPACE))
+            plain: Callable[[State], Any] = eval(
+                compiled(source, "a goal", "eval"), dict(NAMESPACE)
+            )
 
             def guarded(state: State) -> bool:
                 try:

@@ -8,6 +8,7 @@ show that it cannot, it computes directly.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import CodeType
 from typing import Any, Final, NoReturn
 
 from whence.expr.intervals import Interval, interval
@@ -22,8 +23,9 @@ from whence.expr.tree import (
     Unary,
 )
 from whence.expr.types import INT32, BoolType
+from whence.source import Diagnostic, UnsupportedError
 
-__all__ = ["NAMESPACE", "Fault", "may_fault", "number_source", "truth_source"]
+__all__ = ["NAMESPACE", "Fault", "compiled", "may_fault", "number_source", "truth_source"]
 
 
 class Fault(Exception):
@@ -76,6 +78,17 @@ NAMESPACE: Final[dict[str, Any]] = {
     "_shl": _shl,
     "_shr": _shr,
 }
+
+
+def compiled(source: str, name: str, mode: str = "exec") -> CodeType:
+    """Raises UnsupportedError where Python's limits of nesting are reached."""
+    try:
+        return compile(source, name, mode)
+    except (SyntaxError, RecursionError, MemoryError, OverflowError):
+        raise UnsupportedError(
+            Diagnostic(f"not supported: expressions or machines as large as those of {name}")
+        ) from None
+
 
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _CALLS = {"/": "_div", "%": "_mod", "<<": "_shl", ">>": "_shr"}

@@ -17,6 +17,7 @@ from whence.testing.semantics.definitions import do_actions, effect, levels, tim
 from whence.testing.semantics.python import (
     NAMESPACE,
     Fault,
+    compiled,
     may_fault,
     number_source,
     truth_source,
@@ -65,7 +66,7 @@ class Simulator:
             "Fault": Fault,
             "_no_value": self._no_value,
         }
-        exec(compile(source, f"<simulator of {model.name}>", "exec"), space)
+        exec(compiled(source, f"the model `{model.name}`"), space)
         self.source = source
         self.step = space["step"]
         self.limit = space["limit"]
