@@ -44,6 +44,7 @@ from whence.model.program import (
     Statement,
     Storage,
     Type,
+    Unary,
     Variable,
     VariablePlace,
     VoidType,
@@ -304,7 +305,7 @@ class Expressions:
         node = self.bare(node)
         if node.kind == "UNEXPOSED_EXPR":
             inner = node.expressions()
-            if len(inner) == 1 and self.is_place(inner[0]):
+            if len(inner) == 1 and self.is_place(inner[0]) and not _is_parameter(inner[0]):
                 kind = inner[0].type.get_canonical().kind.name
                 if kind in ("CONSTANTARRAY", "INCOMPLETEARRAY"):
                     return self.bare(inner[0])
@@ -650,9 +651,10 @@ class Expressions:
         result = self.temporary(type, node)
         origin, expansion = right_node.origin, right_node.expansion
         decided = IntConstant(int(kind == _OR), type, left_node.origin, left_node.expansion)
-        zero = _zero(right)
-        truth_value = Binary("!=", right, zero, type, origin, expansion)
-        evaluated = (*statements, Assign(0, result, truth_value, origin, expansion))
+        outcome = right
+        if not _is_truth(right):
+            outcome = Binary("!=", right, _zero(right), type, origin, expansion)
+        evaluated = (*statements, Assign(0, result, outcome, origin, expansion))
         known = (Assign(0, result, decided, left_node.origin, left_node.expansion),)
         then, otherwise = (evaluated, known) if operator == "&&" else (known, evaluated)
         self.emit(If(0, left, then, otherwise, left_node.origin, left_node.expansion))
@@ -948,6 +950,14 @@ def _innermost(node: Node) -> Node:
     return node
 
 
+def _is_parameter(node: Node) -> bool:
+    """Parameters that are declared as arrays are pointers."""
+    node = Expressions.bare(node)
+    return bool(
+        node.kind == "DECL_REF_EXPR" and node.cursor.referenced.kind.name == "PARM_DECL"
+    )
+
+
 def truth(value: Expression) -> Expression:
     """A condition without the `!= 0` that says nothing."""
     while (
@@ -958,6 +968,18 @@ def truth(value: Expression) -> Expression:
     ):
         value = value.left
     return value
+
+
+def _is_truth(value: Expression) -> bool:
+    """Whether the value is 0 or 1 in any case."""
+    match value:
+        case Logical():
+            return True
+        case Binary(operator=operator):
+            return operator in COMPARISONS
+        case Unary(operator=operator):
+            return operator == "!"
+    return False
 
 
 def _zero(value: Expression) -> Expression:

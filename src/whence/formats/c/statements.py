@@ -20,6 +20,7 @@ from whence.model.program import (
     Declare,
     Expression,
     Function,
+    FunctionType,
     Global,
     If,
     Initial,
@@ -88,7 +89,9 @@ class _Statements(Expressions):
         body = node.children[-1]
         self._find_addressed(body)
         nodes = [child for child in node.children if child.kind == "PARM_DECL"]
-        declared = tuple(unit.type(child) for child in nodes)
+        declared = tuple(
+            self._parameter_type(child, position, type) for position, child in enumerate(nodes)
+        )
         prototyped = type.prototyped and type.parameters == declared
         for position, child in enumerate(nodes):
             own = declared[position]
@@ -122,6 +125,18 @@ class _Statements(Expressions):
             node.cursor.linkage.value == 2,
             node.origin,
         )
+
+    def _parameter_type(self, node: Node, position: int, type: FunctionType) -> Type:
+        """A parameter's type; arrays and functions stand for pointers to them."""
+        kind = node.type.get_canonical().kind.name
+        if kind.endswith("ARRAY") or kind.startswith("FUNCTION"):
+            if position < len(type.parameters):
+                return type.parameters[position]
+            written = self.unit.type(node)
+            return self.unit.pointer(
+                written.element if isinstance(written, ArrayType) else written
+            )
+        return self.unit.type(node)
 
     def _register(self, node: Node, variable: Variable) -> None:
         self.symbols.put(node.cursor, variable)

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
-#define RAND_MAX 2147483647
+#define RAND_MAX __INT_MAX__
 #define MB_CUR_MAX 1
 typedef struct { int quot; int rem; } div_t;
 typedef struct { long quot; long rem; } ldiv_t;

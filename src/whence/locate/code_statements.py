@@ -1,0 +1,893 @@
+"""Functions of the core language as functions of Python, text for text.
+
+Jumps out of several loops at once go through a variable (`jump`): each loop on the way is left
+with `break` and looks at it afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from whence.locate.code_expressions import ExpressionCode, Names
+from whence.locate.layout import is_scalar
+from whence.locate.library import LIBRARY
+from whence.locate.memory import code_of
+from whence.locate.walk import bodies, root, statements, subexpressions
+from whence.model.program import (
+    Assert,
+    Assign,
+    Block,
+    Call,
+    Cast,
+    Clear,
+    Declare,
+    Evaluate,
+    Expression,
+    FloatType,
+    Function,
+
+    If,
+    IntType,
+    Leave,
+    Load,
+    Loop,
+    Next,
+    PointerType,
+    Program,
+
+    Return,
+    Statement,
+    Switch,
+    Variable,
+    VariablePlace,
+    VoidType,
+    size_of,
+)
+from whence.source import Diagnostic, UnsupportedError
+
+__all__ = ["Counter", "FunctionCode", "falls_off"]
+
+#: Python allows 20 loops in each other and 100 levels of indentation.
+_LOOPS = 19
+_LEVELS = 90
+
+
+@dataclass
+class Counter:
+    """What one place in the list of counters counts: executions of these statements, and of a
+    branch of a decision."""
+
+    statements: list[int] = field(default_factory=list)
+    branch: tuple[int, int] | None = None
+
+
+@dataclass
+class _Frame:
+    """A loop of Python: for a `Loop`, a `Block`, or a `Switch` that needs one."""
+
+    label: str
+    loop: Loop | None
+    #: Jumps out of this one that must go on outside.
+    outward: set[tuple[str, Literal["leave", "next"]]] = field(default_factory=set)
+
+
+class FunctionCode(ExpressionCode):
+    def __init__(
+        self,
+        names: Names,
+        program: Program,
+        function: Function,
+        counters: list[Counter],
+        fall_off: frozenset[str],
+    ) -> None:
+        super().__init__(names)
+        self.program = program
+        self.function = function
+        self.counters = counters
+        self.fall_off = fall_off
+        self.covers = names.options.coverage
+        self.traces = names.options.dependences
+        self.lines: list[str] = []
+        #: For each line the statement that it belongs to.
+        self.numbers: list[int] = []
+        self.level = 1
+        self.frames: list[_Frame] = []
+        self.tails: set[str] = set()
+        self.segment: Counter | None = None
+        self.jumps: dict[tuple[str, str], int] = {}
+        #: What has a value where control leaves a label.
+        self.exits: dict[str, list[set[str] | None]] = {}
+        self.objects: list[str] = []
+        #: Lines that take a value away: needed only where somebody looks whether there is one.
+        self.emptied: list[tuple[int, str]] = []
+
+    # --- text -------------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        if self.level > _LEVELS:
+            raise UnsupportedError(
+                Diagnostic(
+                    "statements nest too deep to be executed", self.function.origin
+                )
+            )
+        self.lines.append("    " * self.level + text)
+        self.numbers.append(self.statement)
+
+    def text(self) -> list[str]:
+        """The lines of the function."""
+        function = self.function
+        parameters = []
+        for variable in function.parameters:
+            name = self.names.variable(variable)
+            if self.layout.in_memory(variable):
+                parameters.append(f"a{name}")
+            else:
+                parameters.append(name)
+        if function.type.variadic:
+            parameters.append("rest=None")
+        prologue = self._prologue()
+        self.statement = function.body[0].number if function.body else 0
+        self._body()
+        for index, name in self.emptied:
+            if name not in self.checked:
+                self.lines[index] = self.lines[index].replace(f"{name} = None", "pass")
+        head = [f"def {self.names.functions[function.key]}({', '.join(parameters)}):"]
+        stored = sorted(
+            {
+                self.names.variables[v.key]
+                for v in _written(function)
+                if v.lasting and not self.layout.in_memory(v) and is_scalar(v.type)
+            }
+        )
+        head.append("    global " + ", ".join(["steps", *stored]))
+        head.append("    steps -= 1")
+        head.append("    if steps < 0: out_of_steps()")
+        missing = [
+            f"    {self.names.variable(v)} = new({size_of(v.type)}, {v.name!r})"
+            for v in function.variables
+            if v.key in self.undeclared
+        ]
+        empty = sorted(self.checked)
+        head += prologue
+        if empty:
+            head.append(f"    {' = '.join(empty)} = None")
+        head += missing
+        if self.jumps:
+            head.append("    jump = 0")
+        self.numbers = [self.statement_of_head()] * len(head) + self.numbers
+        return head + self.lines
+
+    def statement_of_head(self) -> int:
+        return self.function.body[0].number if self.function.body else 0
+
+    def _prologue(self) -> list[str]:
+        """Arguments of parameters that are in memory get their objects."""
+        lines = []
+        if self.traces and self.function.parameters:
+            lines.append(f"    arrived = trace.arrive({len(self.function.parameters)})")
+        for position, variable in enumerate(self.function.parameters):
+            if not self.layout.in_memory(variable):
+                continue
+            name = self.names.variable(variable)
+            self.objects.append(name)
+            site = self.site(variable.origin)
+            size = size_of(variable.type)
+            lines.append(f"    {name} = new({size}, {variable.name!r})")
+            if is_scalar(variable.type):
+                code = code_of(variable.type)
+                lines.append(f"    store_{code}({name}, 0, a{name}, {site})")
+            else:
+                lines.append(f"    put({name}, 0, a{name}, {site})")
+            if self.traces:
+                lines.append(f"    trace.parameter({name}, arrived[{position}])")
+        return lines
+
+    def _body(self) -> None:
+        for variable in self.function.variables:
+            if variable.storage in ("local", "temporary") and self.layout.in_memory(variable):
+                self.objects.append(self.names.variable(variable))
+        self.undeclared = {v.key for v in self.function.variables if self._local_object(v)}
+        for variable in self.function.variables:
+            # Lists exist from the start; `Declare` empties them.
+            if not self.layout.in_memory(variable) and not is_scalar(variable.type):
+                count = len(self.layout.leaves(variable.type))
+                empty = "0" if self.zeroed else "None"
+                self.line(f"{self.names.variable(variable)} = [{empty}] * {count}")
+        self.listed(self.function.body)
+        if self.defined is not None:
+            self._end()
+            if self.function.name == "main" and isinstance(self.function.type.result, IntType):
+                self.line("return 0")
+            elif not self.objects:
+                self.line("return None")
+
+    def _local_object(self, variable: Variable) -> bool:
+        return variable.storage != "parameter" and self.layout.in_memory(variable)
+
+    def _end(self) -> None:
+        """The objects of the function end."""
+        if self.objects:
+            names = ", ".join(self.objects)
+            self.line(f"end({names})" if len(self.objects) == 1 else f"end_all({names})")
+
+    # --- counting ---------------------------------------------------------------------------
+
+    def count(self, branch: tuple[int, int] | None = None) -> Counter:
+        counter = Counter(branch=branch)
+        self.counters.append(counter)
+        if self.covers:
+            self.line(f"counts[{len(self.counters) - 1}] += 1")
+        return counter
+
+    def counted(self, statement: Statement) -> None:
+        if self.covers:
+            if self.segment is None:
+                self.segment = self.count()
+            self.segment.statements.append(statement.number)
+
+    # --- lists ------------------------------------------------------------------------------
+
+    def listed(self, body: tuple[Statement, ...]) -> None:
+        tails, self.tails = self.tails, set()
+        for index, statement in enumerate(body):
+            if self.defined is None:
+                # Nothing comes here.
+                break
+            last = index == len(body) - 1
+            self.tails = tails if last else set()
+            self.statement = statement.number
+            self.counted(statement)
+            following = None if last else body[index + 1]
+            self.one(statement, following)
+        self.tails = tails
+
+    def indented(
+        self, body: tuple[Statement, ...], branch: tuple[int, int] | None = None
+    ) -> None:
+        """A list of its own, as a block of Python."""
+        self.level += 1
+        before = len(self.lines)
+        self.segment = None
+        if branch is not None and self.covers:
+            self.segment = self.count(branch)
+        self.listed(body)
+        if len(self.lines) == before:
+            self.line("pass")
+        self.segment = None
+        self.level -= 1
+
+    # --- statements -------------------------------------------------------------------------
+
+    def one(self, statement: Statement, following: Statement | None) -> None:
+        match statement:
+            case Declare():
+                self._declare(statement, following)
+            case Clear():
+                self._clear(statement)
+            case Assign():
+                self._assign(statement)
+            case Call():
+                self._call(statement)
+                self.segment = None
+            case Evaluate():
+                self.line(self.value(statement.value))
+            case Assert():
+                site = self.site(statement.origin)
+                condition = self._decided(statement, statement.condition)
+                self.line(f"if not {condition}: failed({statement.text!r}, {site})")
+            case If():
+                self._if(statement)
+                self.segment = None
+            case Loop():
+                self._loop(statement)
+                self.segment = None
+            case Switch():
+                self._switch(statement)
+                self.segment = None
+            case Block():
+                self._block(statement)
+                self.segment = None
+            case Leave():
+                self._leave(statement)
+                self.defined = None
+            case Next():
+                self._next(statement)
+                self.defined = None
+            case Return():
+                self._return(statement)
+                self.defined = None
+
+    def _decided(self, statement: Statement, condition: Expression) -> str:
+        code = self.condition(condition)
+        return f"trace.decide({statement.number}, {code})" if self.traces else code
+
+    def _declare(self, statement: Declare, following: Statement | None) -> None:
+        variable = statement.variable
+        name = self.names.variable(variable)
+        if self.layout.in_memory(variable):
+            size = size_of(variable.type)
+            # Objects exist from the start of the function: control may jump over a declaration.
+            # Where it comes by again, there is a new one.
+            if any(frame.loop is not None for frame in self.frames):
+                self.line(f"end({name})")
+                self.line(f"{name} = new({size}, {variable.name!r})")
+            return
+        if not is_scalar(variable.type):
+            count = len(self.layout.leaves(variable.type))
+            empty = "0" if self.zeroed else "None"
+            self.line(f"{name}[:] = [{empty}] * {count}")
+            return
+        if self.defined is not None:
+            self.defined.discard(name)
+        if (
+            isinstance(following, Assign)
+            and isinstance(following.target, VariablePlace)
+            and following.target.variable == variable
+            and not _mentions(following.value, variable)
+        ):
+            return
+        self.emptied.append((len(self.lines), name))
+        self.line(f"{name} = None")
+
+    def _clear(self, statement: Clear) -> None:
+        place = statement.place
+        variable = root(place)
+        if (
+            isinstance(place, VariablePlace)
+            and variable is not None
+            and not self.layout.in_memory(variable)
+        ):
+            name = self.names.variable(variable)
+            leaves = self.layout.leaves(variable.type)
+            if is_scalar(variable.type):
+                self.line(f"{name} = {self.zero(variable)}")
+                if self.defined is not None:
+                    self.defined.add(name)
+                return
+            zeros = [_zero(leaf) for leaf in leaves]
+            if len(set(zeros)) == 1:
+                self.line(f"{name}[:] = [{zeros[0]}] * {len(zeros)}")
+            else:
+                self.line(f"{name}[:] = [{', '.join(zeros)}]")
+            return
+        spot = self.spot(place)
+        size = size_of(place.type)
+        self._event(statement)
+        self.line(f"clear({self.base(spot)}, {size}, {self.site(statement.origin)})")
+
+    def _event(self, statement: Statement) -> None:
+        """What the next write is part of."""
+        if self.traces:
+            self.line(f"trace.at = {statement.number}")
+
+    def _assign(self, statement: Assign) -> None:
+        self._event(statement)
+        value = self.value(statement.value)
+        self.line(self.store(statement.target, value, statement.origin))
+        self._has_value(statement.target)
+
+    def _has_value(self, place: object) -> None:
+        if isinstance(place, VariablePlace) and self.defined is not None:
+            self.defined.add(self.names.variable(place.variable))
+
+    # --- calls ------------------------------------------------------------------------------
+
+    def _call(self, statement: Call) -> None:
+        code, checks = self._called(statement)
+        site = self.site(statement.origin)
+        if self.traces:
+            self.line("control = trace.control")
+        if statement.result is None:
+            self.line(code)
+            if self.traces:
+                self.line("trace.control = control")
+            return
+        if checks:
+            temporary = self.fresh()
+            code = f"({temporary} if ({temporary} := {code}) is not None else no_value({site}))"
+        if self.traces:
+            self.line(f"result = {code}")
+            self.line("trace.control = control")
+            self.line(f"trace.take({statement.number})")
+            code = "result"
+        self.line(self.store(statement.result, code, statement.origin))
+        self._has_value(statement.result)
+
+    def _called(self, statement: Call) -> tuple[str, bool]:
+        """The call, and whether its result may be missing."""
+        site = self.site(statement.origin)
+        callee = statement.callee
+        if isinstance(callee, str):
+            if callee in self.program.functions:
+                return self._defined_call(statement, self.program.functions[callee], site)
+            return self._foreign_call(statement, callee, site), False
+        # Through a pointer: the function that is there decides how it takes the arguments.
+        pointer = self.value(callee)
+        values = [self._argument(statement, value) for value in statement.arguments]
+        codes = [_code(value) for value in statement.arguments]
+        result = "" if isinstance(statement.type.result, VoidType) else _code_of(
+            statement.type.result
+        )
+        arguments = f"({', '.join(values)}{',' if len(values) == 1 else ''})"
+        return f"indirect({pointer}, {arguments}, {codes!r}, {result!r}, {site})", True
+
+    def _argument(self, statement: Call, value: Expression) -> str:
+        code = self.value(value)
+        return f"trace.argument({statement.number}, {code})" if self.traces else code
+
+    def _defined_call(self, statement: Call, function: Function, site: int) -> tuple[str, bool]:
+        name = self.names.functions[function.key]
+        given = list(statement.arguments)
+        wanted = function.type.parameters
+        if len(given) < len(wanted) or (len(given) > len(wanted) and not function.type.variadic):
+            message = (
+                f"`{function.name}` takes {len(wanted)} arguments and is called with {len(given)}"
+            )
+            return f"miscalled({message!r}, {site})", False
+        arguments = []
+        for value, type in zip(given, wanted, strict=False):
+            if is_scalar(type) and is_scalar(value.type) and value.type != type:
+                if isinstance(value.type, FloatType) != isinstance(type, FloatType):
+                    message = f"an argument of `{function.name}` has the wrong type"
+                    return f"miscalled({message!r}, {site})", False
+                value = Cast(value, type, value.origin, value.expansion)
+            arguments.append(self._argument(statement, value))
+        if function.type.variadic:
+            arguments.append(self._rest(statement, given[len(wanted) :]))
+        code = f"{name}({', '.join(arguments)})"
+        return code, function.key in self.fall_off
+
+    def _rest(self, statement: Call, values: list[Expression]) -> str:
+        """The arguments of `...`, in one object."""
+        items = ", ".join(
+            f"({self._argument(statement, value)}, {_code(value)!r})" for value in values
+        )
+        return f"arguments([{items}])"
+
+    def _foreign_call(self, statement: Call, callee: str, site: int) -> str:
+        arguments = [self.value(value) for value in statement.arguments]
+        entry = LIBRARY.get(callee)
+        before = "trace.enter_library" if self.traces else ""
+        if callee == "__whence_va_start":
+            return "rest" if self.function.type.variadic else f"miscalled('va_start', {site})"
+        if entry is None:
+            joined = ", ".join(arguments)
+            result = _code_of(statement.type.result)
+            return f"unknown({callee!r}, ({joined}{',' if arguments else ''}), {result!r}, {site})"
+        fixed = entry.fixed
+        if len(arguments) < fixed or (len(arguments) > fixed and not entry.variadic):
+            message = f"`{callee}` takes {fixed} arguments and is called with {len(arguments)}"
+            return f"miscalled({message!r}, {site})"
+        given = [str(site), *arguments[:fixed]]
+        if entry.variadic:
+            items = ", ".join(
+                f"({code}, {_code(value)!r})"
+                for code, value in zip(
+                    arguments[fixed:], statement.arguments[fixed:], strict=True
+                )
+            )
+            given.append(f"arguments([{items}])")
+        code = f"library_{callee}({', '.join(given)})"
+        return f"{before}({statement.number}, lambda: {code})" if before else code
+
+    # --- decisions --------------------------------------------------------------------------
+
+    def _keep_control(self) -> str:
+        if not self.traces:
+            return ""
+        name = self.fresh().replace("t", "c")
+        self.line(f"{name} = trace.control")
+        return name
+
+    def _restore(self, name: str) -> None:
+        if name and self.defined is not None:
+            self.line(f"trace.control = {name}")
+
+    def _if(self, statement: If) -> None:
+        kept = self._keep_control()
+        word = "if"
+        ends: list[set[str] | None] = []
+        while True:
+            number = statement.number
+            self.statement = number
+            self.line(f"{word} {self._decided(statement, statement.condition)}:")
+            before = None if self.defined is None else set(self.defined)
+            self.indented(statement.then, (number, 1))
+            ends.append(self.defined)
+            self.defined = before
+            rest = statement.otherwise
+            if not rest:
+                ends.append(self.defined)
+                break
+            if len(rest) == 1 and isinstance(rest[0], If) and not self.traces:
+                # `elif`: how often it was reached follows from the decision above.
+                self.names.chained.append((rest[0].number, statement.number))
+                statement = rest[0]
+                word = "elif"
+                continue
+            self.line("else:")
+            self.indented(rest)
+            ends.append(self.defined)
+            break
+        self.defined = _joined(ends)
+        self._restore(kept)
+
+    def _loop(self, statement: Loop) -> None:
+        kept = self._keep_control()
+        for inner in statements((*statement.before, *statement.body, *statement.step)):
+            if isinstance(inner, Declare) and self.defined is not None:
+                self.defined.discard(self.names.variable(inner.variable))
+        entry = None if self.defined is None else set(self.defined)
+        condition = statement.condition
+        frame = self._enter(statement.label, statement)
+        simple = condition is not None and not statement.before and not statement.tests_last
+        if simple:
+            assert condition is not None
+            self.line(f"while {self._decided(statement, condition)}:")
+        else:
+            self.line("while True:")
+        self.level += 1
+        self.segment = None
+        if not simple and not statement.tests_last:
+            self._test(statement)
+        self.segment = self.count((statement.number, 1)) if self.covers else None
+        self.statement = statement.number
+        self.line("steps -= 1")
+        self.line("if steps < 0: out_of_steps()")
+        tails, self.tails = self.tails, set()
+        self.listed(statement.body)
+        if self.defined is not None:
+            self.segment = None
+            self._tail(statement, at_end=True)
+        self.tails = tails
+        self.level -= 1
+        if simple and self.covers:
+            self.line("else:")
+            self.level += 1
+            self.count((statement.number, 0))
+            self.level -= 1
+        self.frames.pop()
+        ends = self.exits.get(statement.label, [])
+        self.defined = _joined([*ends, entry] if simple else ends)
+        self._after(frame)
+        self._restore(kept)
+
+    def _test(self, statement: Loop) -> None:
+        """`before` and the test, in a loop that is endless otherwise."""
+        self.listed(statement.before)
+        self.statement = statement.number
+        if statement.condition is None:
+            return
+        condition = self._decided(statement, statement.condition)
+        self.exits.setdefault(statement.label, []).append(
+            None if self.defined is None else set(self.defined)
+        )
+        self.line(f"if not {condition}:")
+        self.level += 1
+        if self.covers:
+            self.count((statement.number, 0))
+        self.line("break")
+        self.level -= 1
+
+    def _tail(self, statement: Loop, at_end: bool) -> None:
+        """What comes between the body and the next round."""
+        tails, self.tails = self.tails, set()
+        self.segment = None
+        self.listed(statement.step)
+        if statement.tests_last and self.defined is not None:
+            self.segment = None
+            self._test(statement)
+        if not at_end:
+            self.line("continue")
+        self.tails = tails
+        self.segment = None
+
+    def _block(self, statement: Block) -> None:
+        tails = self.tails
+        self.tails = tails | {statement.label}
+        if _only_tail(statement.body, statement.label):
+            self.segment = None
+            self.listed(statement.body)
+            self.tails = tails
+            self.defined = _joined([self.defined, *self.exits.get(statement.label, [])])
+            return
+        frame = self._enter(statement.label, None)
+        self.line("while True:")
+        self.indented(statement.body)
+        self.tails = tails
+        self.level += 1
+        self.line("break")
+        self.level -= 1
+        self.frames.pop()
+        self.defined = _joined([self.defined, *self.exits.get(statement.label, [])])
+        self._after(frame)
+
+    def _switch(self, statement: Switch) -> None:
+        kept = self._keep_control()
+        value = self.value(statement.value)
+        name = self.fresh()
+        if self.traces:
+            value = f"trace.select({statement.number}, {value})"
+        self.line(f"{name} = {value}")
+        separate = all(
+            index == len(statement.sections) - 1 or _ends(section.body)
+            for index, section in enumerate(statement.sections)
+        )
+        only_tails = all(
+            _only_tail(section.body, statement.label) for section in statement.sections
+        )
+        entry = None if self.defined is None else set(self.defined)
+        frame = None
+        if not (separate and only_tails):
+            frame = self._enter(statement.label, None)
+            self.line("while True:")
+            self.level += 1
+        ends = self._sections(statement, name, separate, only_tails, entry)
+        if frame is not None:
+            self.line("break")
+            self.level -= 1
+            self.frames.pop()
+        self.defined = _joined([*ends, *self.exits.get(statement.label, [])])
+        if frame is not None:
+            self._after(frame)
+        self._restore(kept)
+
+    def _sections(
+        self,
+        statement: Switch,
+        name: str,
+        separate: bool,
+        only_tails: bool,
+        entry: set[str] | None,
+    ) -> list[set[str] | None]:
+        sections = statement.sections
+        default = next((i for i, section in enumerate(sections) if section.default), -1)
+        ends: list[set[str] | None] = []
+        tails = self.tails
+        inside = {statement.label} | tails if separate and only_tails else set()
+        if separate:
+            word = "if"
+            for index, section in enumerate(sections):
+                if section.default:
+                    continue
+                self.line(f"{word} {_chosen(name, section.values)}:")
+                self.defined = None if entry is None else set(entry)
+                self.tails = inside
+                self.indented(section.body, (statement.number, index))
+                ends.append(self.defined)
+                word = "elif"
+            self.defined = None if entry is None else set(entry)
+            body = sections[default].body if default >= 0 else ()
+            if word == "elif":
+                self.line("else:")
+                self.tails = inside
+                self.indented(body, (statement.number, default))
+            else:
+                self.tails = inside
+                self.level -= 1
+                self.indented(body, (statement.number, default))
+                self.level += 1
+            ends.append(self.defined)
+            self.tails = tails
+            return ends
+        # Falling through: first the position of the section, then all from there on.
+        position = self.fresh()
+        word = "if"
+        for index, section in enumerate(sections):
+            if section.default:
+                continue
+            self.line(f"{word} {_chosen(name, section.values)}: {position} = {index}")
+            word = "elif"
+        missing = default if default >= 0 else len(sections)
+        self.line(f"else: {position} = {missing}" if word == "elif" else f"{position} = {missing}")
+        if self.covers:
+            first = len(self.counters)
+            for index in range(len(sections)):
+                self.counters.append(Counter(branch=(statement.number, index)))
+            self.counters.append(Counter(branch=(statement.number, -1)))
+            self.line(f"counts[{first} + {position}] += 1")
+        self.tails = set()
+        for index, section in enumerate(sections):
+            self.defined = None if entry is None else set(entry)
+            self.line(f"if {position} <= {index}:")
+            self.indented(section.body)
+        self.tails = tails
+        # Whatever falls out of the last section may have entered there; so may what no section
+        # is for.
+        ends.append(None if entry is None else set(entry))
+        return ends
+
+    # --- jumps ------------------------------------------------------------------------------
+
+    def _enter(self, label: str, loop: Loop | None) -> _Frame:
+        if len(self.frames) >= _LOOPS:
+            raise UnsupportedError(
+                Diagnostic("loops nest too deep to be executed", self.function.origin)
+            )
+        frame = _Frame(label, loop)
+        self.frames.append(frame)
+        return frame
+
+    def _number(self, label: str, kind: str) -> int:
+        return self.jumps.setdefault((label, kind), len(self.jumps) + 1)
+
+    def _leave(self, statement: Leave) -> None:
+        self.exits.setdefault(statement.label, []).append(self.defined)
+        if statement.label in self.tails:
+            self.line("pass")
+            return
+        if self.frames[-1].label == statement.label:
+            self.line("break")
+            return
+        self.line(f"jump = {self._number(statement.label, 'leave')}")
+        self.line("break")
+        self.frames[-1].outward.add((statement.label, "leave"))
+
+    def _next(self, statement: Next) -> None:
+        frame = self.frames[-1]
+        if frame.label == statement.label:
+            assert frame.loop is not None
+            self._tail(frame.loop, at_end=False)
+            return
+        self.line(f"jump = {self._number(statement.label, 'next')}")
+        self.line("break")
+        frame.outward.add((statement.label, "next"))
+
+    def _after(self, frame: _Frame) -> None:
+        """Behind a loop: jumps that passed through it go on."""
+        for label, kind in sorted(frame.outward):
+            outer = self.frames[-1]
+            number = self._number(label, kind)
+            self.line(f"if jump == {number}:")
+            self.level += 1
+            if outer.label != label:
+                self.line("break")
+                outer.outward.add((label, kind))
+            else:
+                self.line("jump = 0")
+                if kind == "leave":
+                    self.line("break")
+                else:
+                    assert outer.loop is not None
+                    defined = self.defined
+                    self.defined = set() if defined is None else set(defined)
+                    self._tail(outer.loop, at_end=False)
+                    self.defined = defined
+            self.level -= 1
+
+    def _return(self, statement: Return) -> None:
+        if statement.value is None:
+            self._end()
+            if self.traces:
+                self.line("trace.returned = -1")
+            self.line("return None")
+            return
+        value = self.value(statement.value)
+        if self.traces:
+            value = f"trace.give({statement.number}, {value})"
+        if self.objects:
+            self.line(f"value = {value}")
+            self._end()
+            value = "value"
+        self.line(f"return {value}")
+
+
+# --- what lists of statements do ----------------------------------------------------------------
+
+
+def _joined(ends: list[set[str] | None]) -> set[str] | None:
+    """What is certain whichever way control came."""
+    result: set[str] | None = None
+    for end in ends:
+        if end is not None:
+            result = set(end) if result is None else result & end
+    return result
+
+
+def _leaves(body: tuple[Statement, ...], label: str) -> bool:
+    return any(
+        isinstance(statement, Leave) and statement.label == label for statement in statements(body)
+    )
+
+
+def _only_tail(body: tuple[Statement, ...], label: str) -> bool:
+    """Whether control leaves `label` only where the list ends anyway."""
+    if any(_leaves((statement,), label) for statement in body[:-1]):
+        return False
+    if not body:
+        return True
+    last = body[-1]
+    match last:
+        case Leave():
+            return True
+        case If():
+            return _only_tail(last.then, label) and _only_tail(last.otherwise, label)
+    return not any(_leaves(inner, label) for inner in bodies(last))
+
+
+def _ends(body: tuple[Statement, ...]) -> bool:
+    """Whether control never runs off the end of the list."""
+    if not body:
+        return False
+    last = body[-1]
+    match last:
+        case Leave() | Next() | Return():
+            return True
+        case If():
+            return _ends(last.then) and _ends(last.otherwise)
+        case Loop():
+            return last.condition is None and not _leaves(last.body, last.label)
+        case Block():
+            return _ends(last.body) and not _leaves(last.body, last.label)
+        case Switch():
+            return (
+                any(section.default for section in last.sections)
+                and not any(_leaves(section.body, last.label) for section in last.sections)
+                and _ends(last.sections[-1].body)
+            )
+    return False
+
+
+def falls_off(program: Program) -> frozenset[str]:
+    """The functions that may return without the value that they promise."""
+    found = set()
+    for key, function in program.functions.items():
+        if isinstance(function.type.result, VoidType):
+            continue
+        bare = any(
+            isinstance(statement, Return) and statement.value is None
+            for statement in statements(function.body)
+        )
+        if bare or not _ends(function.body):
+            found.add(key)
+    return frozenset(found)
+
+
+def _written(function: Function) -> list[Variable]:
+    found = []
+    for statement in statements(function.body):
+        match statement:
+            case Assign(target=place) | Clear(place=place):
+                variable = root(place)
+            case Call(result=result) if result is not None:
+                variable = root(result)
+            case _:
+                continue
+        if variable is not None:
+            found.append(variable)
+    return found
+
+
+def _mentions(value: Expression, variable: Variable) -> bool:
+    return any(
+        isinstance(part, Load) and root(part.place) == variable for part in subexpressions(value)
+    )
+
+
+def _chosen(name: str, values: tuple[tuple[int, int], ...]) -> str:
+    single = [low for low, high in values if low == high]
+    tests = [f"{low} <= {name} <= {high}" for low, high in values if low != high]
+    if len(single) == 1:
+        tests.insert(0, f"{name} == {single[0]}")
+    elif single:
+        tests.insert(0, f"{name} in ({', '.join(map(str, single))})")
+    return " or ".join(tests) if tests else "False"
+
+
+def _zero(type: object) -> str:
+    if isinstance(type, PointerType):
+        return "NULL"
+    return "0.0" if isinstance(type, FloatType) else "0"
+
+
+def _code_of(type: object) -> str:
+    if isinstance(type, (IntType, FloatType, PointerType)):
+        return code_of(type)
+    return "v" if isinstance(type, VoidType) else "r"
+
+
+def _code(value: Expression) -> str:
+    return _code_of(value.type)
+
+
