@@ -29,10 +29,14 @@ from whence.locate.memory import (
 )
 from whence.locate.outcome import Coverage, Fault, Options, Outcome, Value
 from whence.locate.values import Values
+from whence.locate.walk import statements, subexpressions
 from whence.model.program import (
     FloatType,
     Function,
+    FunctionAddress,
+    If,
     IntType,
+    Loop,
     PointerType,
     Program,
     Type,
@@ -126,6 +130,11 @@ class Interpreter:
     def _globals(self) -> None:
         """Objects that live through all runs, and what globals start with."""
         memory, names = self.machine.memory, self._names
+        for entry in self.program.globals.values():
+            for initial in entry.initial:
+                for part in subexpressions(initial.value):
+                    if isinstance(part, FunctionAddress):
+                        names.address(part.function)
         for key, entry in self.program.globals.items():
             variable = entry.variable
             name = names.variable(variable)
@@ -138,7 +147,7 @@ class Interpreter:
                 made.name = f"`{variable.name}`, which is declared and nowhere defined"
             self._statics[key] = made
             self._space[name] = made
-        for number, (function, name) in enumerate(names.addresses.items()):
+        for function, name in names.addresses.items():
             made = memory.static(1, f"the function `{function}`")
             made.size = -1
             made.function = function
@@ -467,8 +476,6 @@ class Interpreter:
 
     def _origin_of(self, number: int) -> Origin:
         if not self._origins:
-            from whence.locate.walk import statements
-
             for function in self.program.functions.values():
                 for statement in statements(function.body):
                     self._origins[statement.number] = statement.origin
@@ -516,8 +523,6 @@ class Interpreter:
         """Loops (True) and other two-way decisions (False), by number."""
         if not hasattr(self, "_decisions"):
             from whence.locate.walk import statements
-            from whence.model.program import If, Loop
-
             self._decisions: dict[int, bool] = {}
             for function in self.program.functions.values():
                 for statement in statements(function.body):

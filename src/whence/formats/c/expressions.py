@@ -344,19 +344,32 @@ class Expressions:
             value = self.value(base)
             record = self.temporary(value.type, base)
             self.emit(Assign(0, record, value, base.origin, base.expansion))
-        field = self.field(record.type, cursor, node.origin)
-        return Member(record, field, field.type, node.origin, node.expansion)
+        for field in self.path(record.type, cursor, node.origin):
+            record = Member(record, field, field.type, node.origin, node.expansion)
+        return record
 
-    def field(self, type: Type, cursor: Any, origin: Origin) -> Field:
+    def path(self, type: Type, cursor: Any, origin: Origin) -> list[Field]:
+        """The way to a member: through members without names, of which clang says nothing."""
         assert isinstance(type, RecordType)
-        bits = self.unit.lib.field_offset(cursor)
-        name = cursor.spelling
+        found = self._path(type, cursor.spelling, self.unit.lib.field_offset(cursor))
+        if found is None:
+            raise refuse(f"the member `{cursor.spelling}`", origin)
+        return found
+
+    def _path(self, type: RecordType, name: str, bits: int) -> list[Field] | None:
         for field in self.unit.types.records[type.name].fields:
-            if field.offset * 8 + field.bit == bits and field.name in (name, ""):
-                if field.name == "" and "(" not in name and name:
+            inner = field.type
+            if field.name == "" and isinstance(inner, RecordType):
+                if "(" in name or not name:
+                    if field.offset * 8 == bits:
+                        return [field]
                     continue
-                return field
-        raise refuse(f"the member `{name}`", origin)
+                rest = self._path(inner, name, bits)
+                if rest is not None:
+                    return [field, *rest]
+            elif field.name == name and field.offset * 8 + field.bit == bits:
+                return [field]
+        return None
 
     def _compound_literal(self, node: Node) -> Place:
         from whence.formats.c.initializers import initialise

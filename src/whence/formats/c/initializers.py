@@ -260,7 +260,7 @@ class _Walk:
                         raise refuse("this designator", item.origin)
                     stack.append(_Step(current, index))
                 case RecordType(name=name):
-                    wanted = self.reader.field(
+                    (wanted, *_) = self.reader.path(
                         current.type, designator.cursor.referenced, item.origin
                     )
                     fields = self.reader.unit.types.records[name].fields
