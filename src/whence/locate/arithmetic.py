@@ -65,9 +65,7 @@ def wrapped(value: int, greatest: int) -> int:
 
 
 def overflow(value: int, bits: int, site: int) -> NoReturn:
-    raise Undefined(
-        "overflow", f"signed overflow: {value} does not fit into {bits} bits", site
-    )
+    raise Undefined("overflow", f"signed overflow: {value} does not fit into {bits} bits", site)
 
 
 def quotient(left: int, right: int, site: int) -> int:
@@ -95,9 +93,7 @@ def far(count: int, bits: int, site: int) -> NoReturn:
 
 
 def beyond(index: int, length: int, site: int) -> NoReturn:
-    raise Undefined(
-        "out of bounds", f"index {index} of an array of {length} elements", site
-    )
+    raise Undefined("out of bounds", f"index {index} of an array of {length} elements", site)
 
 
 def unwritten(name: str, site: int) -> NoReturn:
@@ -116,18 +112,14 @@ def miscalled(message: str, site: int) -> NoReturn:
 
 def difference(left: Pointer, right: Pointer, stride: int, site: int) -> int:
     if left[0] is not right[0]:
-        raise Undefined(
-            "unrelated pointers", "difference of pointers into two objects", site
-        )
+        raise Undefined("unrelated pointers", "difference of pointers into two objects", site)
     return (left[1] - right[1]) // stride if stride else 0
 
 
 def order(left: Pointer, right: Pointer, site: int) -> int:
     """Less than, equal to or greater than 0."""
     if left[0] is not right[0]:
-        raise Undefined(
-            "unrelated pointers", "order of pointers into two objects", site
-        )
+        raise Undefined("unrelated pointers", "order of pointers into two objects", site)
     return left[1] - right[1]
 
 

@@ -165,23 +165,21 @@ class ExpressionCode:
         spot = self.spot(place.array)
         array = place.array.type
         assert isinstance(array, ArrayType)
-        width = (
-            len(self.layout.leaves(place.type)) if spot.kind == "item" else size_of(place.type)
-        )
+        width = len(self.layout.leaves(place.type)) if spot.kind == "item" else size_of(place.type)
         if isinstance(place.index, IntConstant) and 0 <= place.index.value < (array.length or 0):
             return Spot(spot.kind, spot.name, _plus(spot.index, str(place.index.value * width)))
         index = self.value(place.index)
         least, greatest = bounds(place.index)
         # An object of exactly this array is checked when it is accessed.
         whole = spot.kind == "object" and isinstance(place.array, VariablePlace)
-        if not place.flexible and array.length is not None and not whole:
-            if least < 0 or greatest >= array.length:
-                temporary = self.fresh()
-                site = self.site(place.origin)
-                index = (
-                    f"({temporary} if 0 <= ({temporary} := {index}) < {array.length} "
-                    f"else beyond({temporary}, {array.length}, {site}))"
-                )
+        checked = not place.flexible and array.length is not None and not whole
+        if checked and (least < 0 or greatest >= (array.length or 0)):
+            temporary = self.fresh()
+            site = self.site(place.origin)
+            index = (
+                f"({temporary} if 0 <= ({temporary} := {index}) < {array.length} "
+                f"else beyond({temporary}, {array.length}, {site}))"
+            )
         scaled = index if width == 1 else f"{width} * {index}"
         return Spot(spot.kind, spot.name, _plus(spot.index, scaled))
 
@@ -228,8 +226,7 @@ class ExpressionCode:
         if self.zeroed:
             return f"({name} if {name} is not None else {self.zero(variable)})"
         return (
-            f"({name} if {name} is not None "
-            f"else unwritten({variable.name!r}, {self.site(origin)}))"
+            f"({name} if {name} is not None else unwritten({variable.name!r}, {self.site(origin)}))"
         )
 
     def zero(self, variable: Variable) -> str:
@@ -430,9 +427,11 @@ class ExpressionCode:
         if type.signed and two[0] <= -1 <= two[1] and one[0] == type.least:
             if expression.operator == "%":
                 # The remainder is 0, but the quotient does not exist.
-                return f"{name}_checked({left}, {right}, {type.least}, {site})" if (
-                    not self.wraps
-                ) else code
+                return (
+                    f"{name}_checked({left}, {right}, {type.least}, {site})"
+                    if (not self.wraps)
+                    else code
+                )
             return self.within(code, type, type.least, type.greatest + 1, expression.origin)
         return code
 
@@ -450,9 +449,9 @@ class ExpressionCode:
         if expression.operator == ">>":
             return f"({left} >> {right})"
         one = bounds(expression.left)
-        if one[0] >= 0 and least >= 0 and greatest < type.bits:
-            if one[1] << greatest <= type.greatest:
-                return f"({left} << {right})"
+        counted = least >= 0 and greatest < type.bits
+        if counted and one[0] >= 0 and one[1] << greatest <= type.greatest:
+            return f"({left} << {right})"
         return self.wrap(f"({left} << {right})", type)
 
     def _cast(self, expression: Cast) -> str:

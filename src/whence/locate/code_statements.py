@@ -26,7 +26,6 @@ from whence.model.program import (
     Expression,
     FloatType,
     Function,
-
     If,
     IntType,
     Leave,
@@ -35,7 +34,6 @@ from whence.model.program import (
     Next,
     PointerType,
     Program,
-
     Return,
     Statement,
     Switch,
@@ -107,9 +105,7 @@ class FunctionCode(ExpressionCode):
     def line(self, text: str) -> None:
         if self.level > _LEVELS:
             raise UnsupportedError(
-                Diagnostic(
-                    "statements nest too deep to be executed", self.function.origin
-                )
+                Diagnostic("statements nest too deep to be executed", self.function.origin)
             )
         self.lines.append("    " * self.level + text)
         self.numbers.append(self.statement)
@@ -242,9 +238,7 @@ class FunctionCode(ExpressionCode):
             self.one(statement, following)
         self.tails = tails
 
-    def indented(
-        self, body: tuple[Statement, ...], branch: tuple[int, int] | None = None
-    ) -> None:
+    def indented(self, body: tuple[Statement, ...], branch: tuple[int, int] | None = None) -> None:
         """A list of its own, as a block of Python."""
         self.level += 1
         before = len(self.lines)
@@ -406,8 +400,8 @@ class FunctionCode(ExpressionCode):
         pointer = self.value(callee)
         values = [self._argument(statement, value) for value in statement.arguments]
         codes = [_code(value) for value in statement.arguments]
-        result = "" if isinstance(statement.type.result, VoidType) else _code_of(
-            statement.type.result
+        result = (
+            "" if isinstance(statement.type.result, VoidType) else _code_of(statement.type.result)
         )
         arguments = f"({', '.join(values)}{',' if len(values) == 1 else ''})"
         return f"indirect({pointer}, {arguments}, {codes!r}, {result!r}, {site})", True
@@ -463,9 +457,7 @@ class FunctionCode(ExpressionCode):
         if entry.variadic:
             items = ", ".join(
                 f"({code}, {_code(value)!r})"
-                for code, value in zip(
-                    arguments[fixed:], statement.arguments[fixed:], strict=True
-                )
+                for code, value in zip(arguments[fixed:], statement.arguments[fixed:], strict=True)
             )
             given.append(f"arguments([{items}])")
         code = f"library_{callee}({', '.join(given)})"
@@ -889,5 +881,3 @@ def _code_of(type: object) -> str:
 
 def _code(value: Expression) -> str:
     return _code_of(value.type)
-
-

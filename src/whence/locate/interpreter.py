@@ -172,9 +172,7 @@ class Interpreter:
                 self.machine.errno = made
 
     def _functions(self) -> None:
-        self._callable = {
-            key: self._space[name] for key, name in self._names.functions.items()
-        }
+        self._callable = {key: self._space[name] for key, name in self._names.functions.items()}
 
     # --- what compiled functions call -------------------------------------------------------
 
@@ -253,9 +251,7 @@ class Interpreter:
         """A function that is not there."""
         if self.options.unknown is None or result in ("p", "r"):
             raise Unavailable(f"`{name}` is called, and is neither defined nor known", site)
-        numbers = tuple(
-            value if isinstance(value, (int, float)) else None for value in arguments
-        )
+        numbers = tuple(value if isinstance(value, (int, float)) else None for value in arguments)
         value = self.options.unknown(name, numbers)
         if result == "v" or not result:
             return None
@@ -297,13 +293,13 @@ class Interpreter:
         given = self._given(function, args, argv)
         limit = sys.getrecursionlimit()
         outcome = Outcome("exit", None, None, b"")
-        value: Any = None
+        result: Any = None
         try:
             # A call of the program is one of Python; the library and we need some besides.
             sys.setrecursionlimit(_depth() + self.options.depth + 200)
             try:
-                value = self._callable[function.key](*given)
-                status = self._status(function, value)
+                result = self._callable[function.key](*given)
+                status = self._status(function, result)
                 machine_exit: int | None = status
             except Exit as stop:
                 machine_exit = stop.status & 0xFF
@@ -316,7 +312,7 @@ class Interpreter:
             outcome = self._ended(error)
         finally:
             sys.setrecursionlimit(limit)
-        shown = self._values.shown(function.type.result, value) if value is not None else None
+        shown = None if result is None else self._values.shown(function.type.result, result)
         coverage = self._coverage(outcome) if self.options.coverage else None
         trace = machine.trace
         return replace(
@@ -523,6 +519,7 @@ class Interpreter:
         """Loops (True) and other two-way decisions (False), by number."""
         if not hasattr(self, "_decisions"):
             from whence.locate.walk import statements
+
             self._decisions: dict[int, bool] = {}
             for function in self.program.functions.values():
                 for statement in statements(function.body):
@@ -566,5 +563,3 @@ def _depth() -> int:
         depth += 1
         frame = frame.f_back
     return depth
-
-

@@ -200,7 +200,12 @@ class Machine:
     # --- calls ------------------------------------------------------------------------------
 
     def call(
-        self, function: Pointer, arguments: Sequence[Any], codes: Sequence[str], result: str, site: int
+        self,
+        function: Pointer,
+        arguments: Sequence[Any],
+        codes: Sequence[str],
+        result: str,
+        site: int,
     ) -> Any:
         return self.indirect(function, tuple(arguments), tuple(codes), result, site)
 

@@ -424,9 +424,7 @@ class Memory:
             self.bad(object, offset, size, site, True)
         object.data[offset : offset + size] = value.data
         if object.init is not None:
-            object.init[offset : offset + size] = (
-                b"\1" * size if value.init is None else value.init
-            )
+            object.init[offset : offset + size] = b"\1" * size if value.init is None else value.init
         elif value.init is not None and 0 in value.init:
             object.init = bytearray(b"\1" * len(object.data))
             object.init[offset : offset + size] = value.init

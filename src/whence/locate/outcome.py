@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 #: Values as Python has them: numbers, `bytes` and lists for what arguments and globals hold.
-Value: TypeAlias = "int | float | bytes | None | list[Value] | dict[str, Value]"
+Value: TypeAlias = "int | float | bytes | list[Value] | dict[str, Value] | None"
 
 #: Stands in for a function that is not there: its name and arguments, as numbers where they are
 #: numbers and None elsewhere. What it returns is converted to the function's type.
@@ -109,8 +109,8 @@ End = Literal["exit", "abort", "assertion", "undefined", "limit", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`end`: the entry function returned or `exit` was called; `abort` was; an assertion failed; the
-    behaviour was undefined; a limit was reached; something that is not there was needed."""
+    """`end`: the entry function returned or `exit` was called; `abort` was; an assertion failed;
+    the behaviour was undefined; a limit was reached; something that is not there was needed."""
 
     end: End
     #: What the entry function returned; None where it did not.

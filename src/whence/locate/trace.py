@@ -24,10 +24,12 @@ class Trace:
         self.events: list[Event] = []
         self.begin()
         for code, load in list(memory.loads.items()):
-            memory.loads[code] = self._loading(load, memory.pointer_size if code == "p" else _size(code))
+            memory.loads[code] = self._loading(
+                load, self._size(code)
+            )
         for code, store in list(memory.stores.items()):
             memory.stores[code] = self._storing(
-                store, memory.pointer_size if code == "p" else _size(code)
+                store, self._size(code)
             )
 
     def begin(self) -> None:
@@ -38,6 +40,9 @@ class Trace:
         self.control = -1
         self.returned = -1
         self.library = False
+
+    def _size(self, code: str) -> int:
+        return self.memory.pointer_size if code == "p" else int(code[1:]) // 8
 
     def event(self, statement: int, decision: int | None = None) -> int:
         """An event that used what has been read since the last one."""
@@ -111,8 +116,10 @@ class Trace:
 
     def parameter(self, object: Object, event: int) -> None:
         """The store before this noted an event of its own, which is none."""
-        if self.events and object.defs is not None and max(object.defs, default=0) == len(
+        if (
             self.events
+            and object.defs is not None
+            and max(object.defs, default=0) == len(self.events)
         ):
             self.events.pop()
         self.uses.clear()
@@ -140,5 +147,3 @@ class Trace:
         return value
 
 
-def _size(code: str) -> int:
-    return int(code[1:]) // 8

@@ -373,5 +373,3 @@ def _offset(place: Place) -> int:
 def _variable(place: Place) -> Any:
     assert isinstance(place, VariablePlace)
     return place.variable
-
-

@@ -7,6 +7,7 @@ from typing import Literal
 
 from whence.formats.c.types import promoted
 from whence.model.program import (
+    Binary,
     Cast,
     Expansion,
     Expression,
@@ -14,6 +15,7 @@ from whence.model.program import (
     FloatType,
     IntConstant,
     IntType,
+    Logical,
     NullPointer,
     PointerType,
     Type,
@@ -22,7 +24,7 @@ from whence.model.program import (
 )
 from whence.source import Origin
 
-__all__ = ["COMPARISONS", "common", "convert", "unary", "wrapped"]
+__all__ = ["COMPARISONS", "common", "convert", "is_truth", "truth", "unary", "wrapped", "zero"]
 
 COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
 
@@ -97,3 +99,37 @@ def unary(
     if operator == "-" and isinstance(operand, FloatConstant):
         return FloatConstant(-operand.value, type, origin, expansion)
     return Unary(operator, operand, type, origin, expansion)
+
+
+def truth(value: Expression) -> Expression:
+    """A condition without the `!= 0` that says nothing."""
+    while (
+        isinstance(value, Binary)
+        and value.operator == "!="
+        and isinstance(value.right, (IntConstant, NullPointer))
+        and (isinstance(value.right, NullPointer) or value.right.value == 0)
+    ):
+        value = value.left
+    return value
+
+
+def is_truth(value: Expression) -> bool:
+    """Whether the value is 0 or 1 in any case."""
+    match value:
+        case Logical():
+            return True
+        case Binary(operator=operator):
+            return operator in COMPARISONS
+        case Unary(operator=operator):
+            return operator == "!"
+    return False
+
+
+def zero(value: Expression) -> Expression:
+    match value.type:
+        case PointerType():
+            return NullPointer(value.type, value.origin, value.expansion)
+        case FloatType():
+            return FloatConstant(0.0, value.type, value.origin, value.expansion)
+        case _:
+            return IntConstant(0, value.type, value.origin, value.expansion)

@@ -26,6 +26,7 @@ from whence.model.program import (
     Place,
     PointerAdd,
     PointerDifference,
+    PointerType,
     Statement,
     Switch,
     Unary,
@@ -33,7 +34,7 @@ from whence.model.program import (
     VariablePlace,
 )
 
-__all__ = ["disturbs", "reads", "root", "subexpressions"]
+__all__ = ["disturbs", "reads", "root", "subexpressions", "where"]
 
 
 def root(place: Place) -> Variable | None:
@@ -133,3 +134,8 @@ def disturbs(
 
 def _exposed(variable: Variable, addressed: set[Variable]) -> bool:
     return variable.storage in ("global", "static") or variable in addressed
+
+
+def where(place: Place) -> tuple[Expression, ...]:
+    """What decides where the place is, as one expression to look into."""
+    return (AddressOf(place, PointerType(place.type, 0)),)

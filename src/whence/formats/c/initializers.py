@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from whence.formats.c.arithmetic import convert
-from whence.formats.c.expressions import Expressions
 from whence.formats.c.nodes import Node
 from whence.formats.c.types import refuse
 from whence.model.program import (
@@ -26,6 +26,9 @@ from whence.model.program import (
     size_of,
 )
 from whence.source import Origin
+
+if TYPE_CHECKING:
+    from whence.formats.c.expressions import Expressions
 
 __all__ = ["initial_values", "initialise"]
 
@@ -213,9 +216,7 @@ class _Walk:
             return False
         if isinstance(target.type, RecordType):
             kind = item.type.get_canonical().kind.name
-            return not (
-                kind == "RECORD" and self.reader.unit.type(item) == target.type
-            )
+            return not (kind == "RECORD" and self.reader.unit.type(item) == target.type)
         return True
 
     def _part(self, step: _Step, origin: Origin) -> Place | None:

@@ -19,7 +19,6 @@ from whence.model.program import (
     Expansion,
     If,
     IntConstant,
-    IntType,
     Leave,
     Load,
     Logical,
@@ -411,13 +410,11 @@ def _dispatch(statement: Switch, name: Callable[[str, str], str]) -> _Any:
 
 
 def _case_labels(dispatch: Sequence[_Any]) -> list[Goto]:
-    return [
-        part
-        for statement in dispatch
-        for section in statement.sections
-        for part in section.body
-        if isinstance(part, Goto)
-    ]
+    found: list[Goto] = []
+    for statement in dispatch:
+        for inner in _lists(statement):
+            found += [part for part in inner if isinstance(part, Goto)]
+    return found
 
 
 def replace_switch(statement: Switch, body: _List) -> Block:
@@ -431,7 +428,7 @@ def resolve(
     """The body of a function without `Goto` and `Label`. `flag` makes a variable."""
     statements = tuple(statements)
     if not any(_gotos(statement) or _labels(statement) for statement in statements):
-        return statements
+        return statements  # type: ignore[return-value]
     resolver = _Resolver(flag)
     body = resolver.structured(resolver.outward(statements))
     return (*(_set(place, 0, place.origin) for place in resolver.flags), *body)

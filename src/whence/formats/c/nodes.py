@@ -61,9 +61,7 @@ class Library:
         self._double = self._function(
             "clang_EvalResult_getAsDouble", [ctypes.c_void_p], ctypes.c_double
         )
-        self._dispose_result = self._function(
-            "clang_EvalResult_dispose", [ctypes.c_void_p], None
-        )
+        self._dispose_result = self._function("clang_EvalResult_dispose", [ctypes.c_void_p], None)
         self.field_offset = self._function(
             "clang_Cursor_getOffsetOfField", [cursor], ctypes.c_longlong
         )
@@ -218,9 +216,9 @@ class Places:
             # Uses within arguments of other uses come after these: the outermost counts.
             uses.sort(key=lambda use: (use[0], -use[1]))
             outermost: list[tuple[int, int, str, Origin]] = []
-            for use in uses:
-                if not outermost or use[0] >= outermost[-1][1]:
-                    outermost.append(use)
+            for entry in uses:
+                if not outermost or entry[0] >= outermost[-1][1]:
+                    outermost.append(entry)
             uses[:] = outermost
 
     def where(self, extent: Any) -> tuple[Origin, Expansion | None]:

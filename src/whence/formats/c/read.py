@@ -248,7 +248,9 @@ class _Reader:
         entry = unit.builder.globals[variable.key]
         if entry.initial and has_value:
             raise InputError(
-                Diagnostic(f"`{variable.name}` is defined twice", unit.places.where(cursor.extent)[0])
+                Diagnostic(
+                    f"`{variable.name}` is defined twice", unit.places.where(cursor.extent)[0]
+                )
             )
         if has_value or not entry.defined:
             read_global(unit, entry.variable, cursor)

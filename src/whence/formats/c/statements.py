@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from whence.formats.c.arithmetic import convert, wrapped
-from whence.formats.c.expressions import Expressions, truth
+from whence.formats.c.arithmetic import convert, truth, wrapped
+from whence.formats.c.expressions import Expressions
 from whence.formats.c.for_headers import for_headers
 from whence.formats.c.initializers import initial_values, initialise
 from whence.formats.c.jumps import Goto, Label, resolve
@@ -133,9 +133,7 @@ class _Statements(Expressions):
             if position < len(type.parameters):
                 return type.parameters[position]
             written = self.unit.type(node)
-            return self.unit.pointer(
-                written.element if isinstance(written, ArrayType) else written
-            )
+            return self.unit.pointer(written.element if isinstance(written, ArrayType) else written)
         return self.unit.type(node)
 
     def _register(self, node: Node, variable: Variable) -> None:
@@ -147,9 +145,7 @@ class _Statements(Expressions):
         """The names of variables whose address is taken: more than there are, at worst."""
         self._addressed_names: set[str] = set()
         for node in body.walk():
-            if node.kind == "UNARY_OPERATOR" and (
-                self.unit.lib.unary_operator(node.cursor) == 5
-            ):
+            if node.kind == "UNARY_OPERATOR" and (self.unit.lib.unary_operator(node.cursor) == 5):
                 for part in node.walk():
                     if part.kind == "DECL_REF_EXPR":
                         self._addressed_names.add(part.spelling)
@@ -403,9 +399,7 @@ class _Statements(Expressions):
         if not any(section.default for section in sections):
             leave = Leave(0, label, origin)
             sections.append(Section((), True, (leave,), origin))
-        dispatch = Switch(
-            0, self._label("switch"), value, tuple(sections), origin, node.expansion
-        )
+        dispatch = Switch(0, self._label("switch"), value, tuple(sections), origin, node.expansion)
         self.emit(Block(0, label, (dispatch, *inside), node.origin, node.expansion))
 
     def _case_inside(self, node: Node) -> None:

@@ -151,9 +151,7 @@ class Unit:
         )
         self.variables.put(cursor, variable)
         entry = self.builder.globals.get(key)
-        if entry is None:
-            self.builder.globals[key] = Global(variable, defined=False)
-        elif not entry.defined and _more_complete(type, entry.variable.type):
+        if entry is None or (not entry.defined and _more_complete(type, entry.variable.type)):
             self.builder.globals[key] = Global(variable, defined=False)
         return variable
 

@@ -139,9 +139,7 @@ def c_fgets(machine: Machine, site: int, to: Pointer, size: int, file: Pointer) 
 
 
 @library()
-def c_fread(
-    machine: Machine, site: int, to: Pointer, size: int, count: int, file: Pointer
-) -> int:
+def c_fread(machine: Machine, site: int, to: Pointer, size: int, count: int, file: Pointer) -> int:
     stream = machine.stream(file, site)
     data = bytearray()
     while len(data) < size * count:

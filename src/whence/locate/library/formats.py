@@ -30,7 +30,9 @@ class _Arguments:
     def take(self, code: str) -> object:
         object, offset = self.at
         if offset + 8 > object.size:
-            raise Undefined("format", "the format asks for more arguments than there are", self.site)
+            raise Undefined(
+                "format", "the format asks for more arguments than there are", self.site
+            )
         try:
             value: object = self.machine.get(self.at, code, self.site)  # type: ignore[valid-type]
         except Undefined as error:
@@ -206,9 +208,7 @@ def _unsigned(
     return digits
 
 
-def _floating(
-    kind: str, flags: set[str], precision: int | None, arguments: _Arguments
-) -> str:
+def _floating(kind: str, flags: set[str], precision: int | None, arguments: _Arguments) -> str:
     value = arguments.take("f64")
     assert isinstance(value, float)
     negative = str(value).startswith("-")
@@ -239,7 +239,8 @@ def _hexadecimal(size: float, precision: int | None) -> str:
             number <<= -drop
         digits = format(number, "x").rjust(precision + 1, "0")
         point = "." if precision else ""
-        return f"0x{digits[: len(digits) - precision]}{point}{digits[len(digits) - precision :]}p{exponent}"
+        whole, fraction = digits[: len(digits) - precision], digits[len(digits) - precision :]
+        return f"0x{whole}{point}{fraction}p{exponent}"
     mantissa, exponent = size.hex().removeprefix("0x").split("p")
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
     return f"0x{mantissa}p{exponent}"
@@ -363,7 +364,12 @@ def _assign(
         if not used:
             raise _Stop(False)
         if not skip:
-            machine.put(arguments.pointer(), "f64" if length == b"l" else "f32", _fitted(value, length), site)
+            machine.put(
+                arguments.pointer(),
+                "f64" if length == b"l" else "f32",
+                _fitted(value, length),
+                site,
+            )
         return 0 if skip else 1
     base = {b"i": 0, b"o": 8, b"x": 16, b"X": 16, b"p": 16}.get(kind, 10)
     word = _while_number(source, width, _INTEGER_PREFIX[base])

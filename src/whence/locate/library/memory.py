@@ -24,9 +24,7 @@ def _block(machine: Machine, pointer: Pointer, site: int, what: str) -> Object:
     if object.heap and object.size < 0:
         raise Undefined("double free", f"`{what}` of {object.name}, which was freed before", site)
     if not object.heap or offset != 0:
-        raise Undefined(
-            "invalid free", f"`{what}` of a pointer that `malloc` did not return", site
-        )
+        raise Undefined("invalid free", f"`{what}` of a pointer that `malloc` did not return", site)
     return object
 
 

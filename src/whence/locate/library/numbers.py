@@ -89,7 +89,7 @@ def _strto(
 ) -> int:
     if base != 0 and not 2 <= base <= 36:
         raise Undefined("call", f"a number to base {base}", site)
-    value, length, negative = integer(machine.text(text, site), base)
+    value, length, _ = integer(machine.text(text, site), base)
     if end != NULL:
         machine.put(end, "p", (text[0], text[1] + length), site)
     if signed:
@@ -154,7 +154,7 @@ def c_strtod(machine: Machine, site: int, text: Pointer, end: Pointer) -> float:
 
 @library()
 def c_strtof(machine: Machine, site: int, text: Pointer, end: Pointer) -> float:
-    return single(c_strtod(machine, site, text, end))  # type: ignore[no-any-return]
+    return single(c_strtod(machine, site, text, end))
 
 
 def _magnitude(value: int, bits: int, site: int) -> int:
@@ -280,7 +280,13 @@ def c_qsort(
 
 @library(calls_back=True)
 def c_bsearch(
-    machine: Machine, site: int, key: Pointer, base: Pointer, count: int, size: int, compare: Pointer
+    machine: Machine,
+    site: int,
+    key: Pointer,
+    base: Pointer,
+    count: int,
+    size: int,
+    compare: Pointer,
 ) -> Pointer:
     low, high = 0, count
     while low < high:
