@@ -24,13 +24,9 @@ class Trace:
         self.events: list[Event] = []
         self.begin()
         for code, load in list(memory.loads.items()):
-            memory.loads[code] = self._loading(
-                load, self._size(code)
-            )
+            memory.loads[code] = self._loading(load, self._size(code))
         for code, store in list(memory.stores.items()):
-            memory.stores[code] = self._storing(
-                store, self._size(code)
-            )
+            memory.stores[code] = self._storing(store, self._size(code))
 
     def begin(self) -> None:
         self.events = []
@@ -145,5 +141,3 @@ class Trace:
             self.library = outer
         self.returned = self.event(statement)
         return value
-
-

@@ -83,13 +83,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The macro that wrote a node. The node's own origin is where it stands in the file: the
-    use of the macro, or the argument it was spelled in. `spelling` is where its characters are:
-    for what the body of the macro says, in the `#define`."""
+    """The macro that wrote a node: of macros within macros the outermost, which stands in the
+    code. The node's own origin is the use of the macro too, unless the node was spelled in an
+    argument: then it is exactly there. `definition` is the `#define`."""
 
     macro: str
     use: Origin
-    spelling: Origin
+    definition: Origin = NOWHERE
 
 
 # --- types ----------------------------------------------------------------------------------

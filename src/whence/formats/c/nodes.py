@@ -68,7 +68,6 @@ class Library:
         location = binding.SourceLocation
         places = [location] + [ctypes.c_void_p] + [ctypes.POINTER(ctypes.c_uint)] * 3
         self._file_location = self._function("clang_getFileLocation", places, None)
-        self._spelling_location = self._function("clang_getSpellingLocation", places, None)
         self._expansion_location = self._function("clang_getExpansionLocation", places, None)
         self._file_name = self._function("clang_getFileName", [ctypes.c_void_p], _String)
         self.storage_class = self._function("clang_Cursor_getStorageClass", [cursor])
@@ -116,9 +115,6 @@ class Library:
     def file(self, location: Any) -> tuple[str, int, int, int]:
         """(file, line, column, offset), seen from where arguments of macros are written."""
         return self._place(self._file_location, location)
-
-    def spelled(self, location: Any) -> tuple[str, int, int, int]:
-        return self._place(self._spelling_location, location)
 
     def expanded(self, location: Any) -> tuple[str, int, int, int]:
         return self._place(self._expansion_location, location)
@@ -203,23 +199,29 @@ class Places:
     def __init__(self, unit: Any) -> None:
         self.lib = library()
         self.lib.forget()
-        self.uses: dict[str, list[tuple[int, int, str, Origin]]] = {}
+        self.uses: dict[str, list[tuple[int, int, Expansion]]] = {}
         kind = self.lib.binding.CursorKind.MACRO_INSTANTIATION
         for cursor in unit.cursor.get_children():
             if cursor.kind == kind:
-                extent = cursor.extent
-                file, line, column, start = self.lib.expanded(extent.start)
-                _, end_line, end_column, end = self.lib.expanded(extent.end)
-                use = Origin(file, line, column, end_line, end_column)
-                self.uses.setdefault(file, []).append((start, end, cursor.spelling, use))
+                use, start, end = self._extent(cursor)
+                definition = cursor.referenced
+                defined = NOWHERE if definition is None else self._extent(definition)[0]
+                entry = (start, end, Expansion(cursor.spelling, use, defined))
+                self.uses.setdefault(use.file, []).append(entry)
         for uses in self.uses.values():
             # Uses within arguments of other uses come after these: the outermost counts.
             uses.sort(key=lambda use: (use[0], -use[1]))
-            outermost: list[tuple[int, int, str, Origin]] = []
+            outermost: list[tuple[int, int, Expansion]] = []
             for entry in uses:
                 if not outermost or entry[0] >= outermost[-1][1]:
                     outermost.append(entry)
             uses[:] = outermost
+
+    def _extent(self, cursor: Any) -> tuple[Origin, int, int]:
+        extent = cursor.extent
+        file, line, column, start = self.lib.expanded(extent.start)
+        _, end_line, end_column, end = self.lib.expanded(extent.end)
+        return Origin(file, line, column, end_line, end_column), start, end
 
     def where(self, extent: Any) -> tuple[Origin, Expansion | None]:
         start, end = extent.start, extent.end
@@ -232,8 +234,8 @@ class Places:
         _, end_line, end_column, end_offset = self.lib.expanded(end)
         if not inside:
             return Origin(file, line, column, end_line, end_column), None
-        _, stop, macro, use = uses[index]
-        spelled = self._stretch(self.lib.spelled(start), self.lib.spelled(end))
+        _, stop, expansion = uses[index]
+        use = expansion.use
         written = self._stretch(self.lib.file(start), self.lib.file(end))
         if end_offset > stop:
             # It begins with the macro and goes on behind it: the macro did not write all of it.
@@ -242,10 +244,10 @@ class Places:
             written.file == file
             and written.line > 0
             and (written.line, written.column) > (use.line, use.column)
-            and (written.end_line, written.end_column) <= (use.end_line, use.end_column)
+            # What ends with the macro does not end within an argument.
+            and (written.end_line, written.end_column) < (use.end_line, use.end_column)
         )
-        origin = written if argument else use
-        return origin, Expansion(macro, use, spelled)
+        return written if argument else use, expansion
 
     @staticmethod
     def _stretch(start: tuple[str, int, int, int], end: tuple[str, int, int, int]) -> Origin:

@@ -13,7 +13,7 @@ from typing import Any
 from whence.formats.c.nodes import Places, library
 from whence.formats.c.numbering import numbered
 from whence.formats.c.statements import read_function, read_global
-from whence.formats.c.types import Types
+from whence.formats.c.types import Types, refuse
 from whence.formats.c.unit import Builder, Unit
 from whence.model.program import DataModel, Program
 from whence.source import Diagnostic, InputError, Origin, UsageError, WhenceError
@@ -86,8 +86,9 @@ def read_c(
     if text is not None and len(paths) != 1:
         raise UsageError("a text belongs to exactly one file")
     with _room():
+        model = _data_model(str(paths[0]), options)
         parsed = [_parse(str(path), options, text) for path in paths]
-        return _Reader(options).read([str(path) for path in paths], parsed)
+        return _Reader(model).read([str(path) for path in paths], parsed)
 
 
 @contextmanager
@@ -178,12 +179,12 @@ def _diagnostic(diagnostic: Any, path: str) -> Diagnostic:
 class _Reader:
     """Several parsed units become one program."""
 
-    def __init__(self, options: COptions) -> None:
-        self.options = options
+    def __init__(self, model: DataModel) -> None:
+        self.model = model
         self.errors: list[Diagnostic] = []
 
     def read(self, paths: list[str], parsed: list[_Parsed]) -> Program:
-        model = _data_model(self.options)
+        model = self.model
         builder = Builder(model, Types(model.pointer_bits))
         for one in parsed:
             builder.external |= _external_names(one.unit)
@@ -232,7 +233,7 @@ class _Reader:
                         self._note(error)
                 case "UNEXPOSED_DECL" if _is_assembly(unit, cursor):
                     origin, _ = unit.places.where(cursor.extent)
-                    self.errors.append(Diagnostic("not supported: inline assembly", origin))
+                    self._note(refuse("inline assembly", origin))
         for cursor in definitions:
             try:
                 self._function(unit, cursor)
@@ -286,26 +287,30 @@ def _external_names(unit: Any) -> set[str]:
     }
 
 
-def _data_model(options: COptions) -> DataModel:
+def _data_model(path: str, options: COptions) -> DataModel:
     """Asks clang itself what the target's types are like."""
     text = (
         "int i; long l; void *p; char c = (char)-1 < 0;"
         "int e = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;"
     )
     lib = library()
-    arguments = _arguments("(model)", options)
-    probe = lib.binding.Index.create().parse(
-        "(model).c", args=arguments, unsaved_files=[("(model).c", text)]
-    )
+    arguments = _arguments(path, options)
+    triple = options.target or DATA_MODELS[options.data_model]
+    unknown = UsageError(f"clang does not know the target `{triple}`")
+    try:
+        probe = lib.binding.Index.create().parse(
+            "(model).c", args=arguments, unsaved_files=[("(model).c", text)]
+        )
+    except lib.binding.TranslationUnitLoadError:
+        raise unknown from None
     sizes: dict[str, int] = {}
     values: dict[str, Any] = {}
     for cursor in probe.cursor.get_children():
         if cursor.kind.name == "VAR_DECL":
             sizes[cursor.spelling] = cursor.type.get_size() * 8
             values[cursor.spelling] = lib.value(cursor)
-    triple = options.target or DATA_MODELS[options.data_model]
     if not sizes or sizes.get("i", 0) <= 0:
-        raise UsageError(f"clang does not know the target `{triple}`")
+        raise unknown
     return DataModel(
         options.target or options.data_model,
         triple,
