@@ -178,7 +178,7 @@ def test_macros() -> None:
     product = assignment.value
     assert isinstance(product, Binary)
     assert product.expansion is not None
-    assert product.expansion.definition == Origin("test.c", 2, 9, 2, 30)
+    assert product.expansion.definition == Origin("test.c", 2, 9, 2, 31)
     argument = product.left
     assert isinstance(argument, Binary)
     assert argument.origin == Origin("test.c", 4, 10, 4, 15)

@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from whence.locate.code_expressions import ExpressionCode, Names
+from whence.locate.code_calls import CallCode
+from whence.locate.code_expressions import Names
+from whence.locate.flow import ends_always, joined, mentions, only_tail, written
 from whence.locate.layout import is_scalar
-from whence.locate.library import LIBRARY
 from whence.locate.memory import code_of
-from whence.locate.walk import bodies, root, statements, subexpressions
+from whence.locate.walk import root, statements
 from whence.model.program import (
     Assert,
     Assign,
     Block,
     Call,
-    Cast,
     Clear,
     Declare,
     Evaluate,
@@ -29,7 +29,6 @@ from whence.model.program import (
     If,
     IntType,
     Leave,
-    Load,
     Loop,
     Next,
     PointerType,
@@ -39,12 +38,12 @@ from whence.model.program import (
     Switch,
     Variable,
     VariablePlace,
-    VoidType,
     size_of,
 )
 from whence.source import Diagnostic, UnsupportedError
 
-__all__ = ["Counter", "FunctionCode", "falls_off"]
+__all__ = ["Counter", "FunctionCode"]
+
 
 #: Python allows 20 loops in each other and 100 levels of indentation.
 _LOOPS = 19
@@ -70,7 +69,7 @@ class _Frame:
     outward: set[tuple[str, Literal["leave", "next"]]] = field(default_factory=set)
 
 
-class FunctionCode(ExpressionCode):
+class FunctionCode(CallCode):
     def __init__(
         self,
         names: Names,
@@ -79,13 +78,9 @@ class FunctionCode(ExpressionCode):
         counters: list[Counter],
         fall_off: frozenset[str],
     ) -> None:
-        super().__init__(names)
-        self.program = program
-        self.function = function
+        super().__init__(names, program, function, fall_off)
         self.counters = counters
-        self.fall_off = fall_off
         self.covers = names.options.coverage
-        self.traces = names.options.dependences
         self.lines: list[str] = []
         #: For each line the statement that it belongs to.
         self.numbers: list[int] = []
@@ -132,7 +127,7 @@ class FunctionCode(ExpressionCode):
         stored = sorted(
             {
                 self.names.variables[v.key]
-                for v in _written(function)
+                for v in written(function)
                 if v.lasting and not self.layout.in_memory(v) and is_scalar(v.type)
             }
         )
@@ -318,7 +313,7 @@ class FunctionCode(ExpressionCode):
             isinstance(following, Assign)
             and isinstance(following.target, VariablePlace)
             and following.target.variable == variable
-            and not _mentions(following.value, variable)
+            and not mentions(following.value, variable)
         ):
             return
         self.emptied.append((len(self.lines), name))
@@ -368,7 +363,7 @@ class FunctionCode(ExpressionCode):
     # --- calls ------------------------------------------------------------------------------
 
     def _call(self, statement: Call) -> None:
-        code, checks = self._called(statement)
+        code, checks = self.called(statement)
         site = self.site(statement.origin)
         if self.traces:
             self.line("control = trace.control")
@@ -387,81 +382,6 @@ class FunctionCode(ExpressionCode):
             code = "result"
         self.line(self.store(statement.result, code, statement.origin))
         self._has_value(statement.result)
-
-    def _called(self, statement: Call) -> tuple[str, bool]:
-        """The call, and whether its result may be missing."""
-        site = self.site(statement.origin)
-        callee = statement.callee
-        if isinstance(callee, str):
-            if callee in self.program.functions:
-                return self._defined_call(statement, self.program.functions[callee], site)
-            return self._foreign_call(statement, callee, site), False
-        # Through a pointer: the function that is there decides how it takes the arguments.
-        pointer = self.value(callee)
-        values = [self._argument(statement, value) for value in statement.arguments]
-        codes = [_code(value) for value in statement.arguments]
-        result = (
-            "" if isinstance(statement.type.result, VoidType) else _code_of(statement.type.result)
-        )
-        arguments = f"({', '.join(values)}{',' if len(values) == 1 else ''})"
-        return f"indirect({pointer}, {arguments}, {codes!r}, {result!r}, {site})", True
-
-    def _argument(self, statement: Call, value: Expression) -> str:
-        code = self.value(value)
-        return f"trace.argument({statement.number}, {code})" if self.traces else code
-
-    def _defined_call(self, statement: Call, function: Function, site: int) -> tuple[str, bool]:
-        name = self.names.functions[function.key]
-        given = list(statement.arguments)
-        wanted = function.type.parameters
-        if len(given) < len(wanted) or (len(given) > len(wanted) and not function.type.variadic):
-            message = (
-                f"`{function.name}` takes {len(wanted)} arguments and is called with {len(given)}"
-            )
-            return f"miscalled({message!r}, {site})", False
-        arguments = []
-        for value, type in zip(given, wanted, strict=False):
-            if is_scalar(type) and is_scalar(value.type) and value.type != type:
-                if isinstance(value.type, FloatType) != isinstance(type, FloatType):
-                    message = f"an argument of `{function.name}` has the wrong type"
-                    return f"miscalled({message!r}, {site})", False
-                value = Cast(value, type, value.origin, value.expansion)
-            arguments.append(self._argument(statement, value))
-        if function.type.variadic:
-            arguments.append(self._rest(statement, given[len(wanted) :]))
-        code = f"{name}({', '.join(arguments)})"
-        return code, function.key in self.fall_off
-
-    def _rest(self, statement: Call, values: list[Expression]) -> str:
-        """The arguments of `...`, in one object."""
-        items = ", ".join(
-            f"({self._argument(statement, value)}, {_code(value)!r})" for value in values
-        )
-        return f"arguments([{items}])"
-
-    def _foreign_call(self, statement: Call, callee: str, site: int) -> str:
-        arguments = [self.value(value) for value in statement.arguments]
-        entry = LIBRARY.get(callee)
-        before = "trace.enter_library" if self.traces else ""
-        if callee == "__whence_va_start":
-            return "rest" if self.function.type.variadic else f"miscalled('va_start', {site})"
-        if entry is None:
-            joined = ", ".join(arguments)
-            result = _code_of(statement.type.result)
-            return f"unknown({callee!r}, ({joined}{',' if arguments else ''}), {result!r}, {site})"
-        fixed = entry.fixed
-        if len(arguments) < fixed or (len(arguments) > fixed and not entry.variadic):
-            message = f"`{callee}` takes {fixed} arguments and is called with {len(arguments)}"
-            return f"miscalled({message!r}, {site})"
-        given = [str(site), *arguments[:fixed]]
-        if entry.variadic:
-            items = ", ".join(
-                f"({code}, {_code(value)!r})"
-                for code, value in zip(arguments[fixed:], statement.arguments[fixed:], strict=True)
-            )
-            given.append(f"arguments([{items}])")
-        code = f"library_{callee}({', '.join(given)})"
-        return f"{before}({statement.number}, lambda: {code})" if before else code
 
     # --- decisions --------------------------------------------------------------------------
 
@@ -502,7 +422,7 @@ class FunctionCode(ExpressionCode):
             self.indented(rest)
             ends.append(self.defined)
             break
-        self.defined = _joined(ends)
+        self.defined = joined(ends)
         self._restore(kept)
 
     def _loop(self, statement: Loop) -> None:
@@ -541,7 +461,7 @@ class FunctionCode(ExpressionCode):
             self.level -= 1
         self.frames.pop()
         ends = self.exits.get(statement.label, [])
-        self.defined = _joined([*ends, entry] if simple else ends)
+        self.defined = joined([*ends, entry] if simple else ends)
         self._after(frame)
         self._restore(kept)
 
@@ -578,11 +498,11 @@ class FunctionCode(ExpressionCode):
     def _block(self, statement: Block) -> None:
         tails = self.tails
         self.tails = tails | {statement.label}
-        if _only_tail(statement.body, statement.label):
+        if only_tail(statement.body, statement.label):
             self.segment = None
             self.listed(statement.body)
             self.tails = tails
-            self.defined = _joined([self.defined, *self.exits.get(statement.label, [])])
+            self.defined = joined([self.defined, *self.exits.get(statement.label, [])])
             return
         frame = self._enter(statement.label, None)
         self.line("while True:")
@@ -592,7 +512,7 @@ class FunctionCode(ExpressionCode):
         self.line("break")
         self.level -= 1
         self.frames.pop()
-        self.defined = _joined([self.defined, *self.exits.get(statement.label, [])])
+        self.defined = joined([self.defined, *self.exits.get(statement.label, [])])
         self._after(frame)
 
     def _switch(self, statement: Switch) -> None:
@@ -603,12 +523,10 @@ class FunctionCode(ExpressionCode):
             value = f"trace.select({statement.number}, {value})"
         self.line(f"{name} = {value}")
         separate = all(
-            index == len(statement.sections) - 1 or _ends(section.body)
+            index == len(statement.sections) - 1 or ends_always(section.body)
             for index, section in enumerate(statement.sections)
         )
-        only_tails = all(
-            _only_tail(section.body, statement.label) for section in statement.sections
-        )
+        only_tails = all(only_tail(section.body, statement.label) for section in statement.sections)
         entry = None if self.defined is None else set(self.defined)
         frame = None
         if not (separate and only_tails):
@@ -620,7 +538,7 @@ class FunctionCode(ExpressionCode):
             self.line("break")
             self.level -= 1
             self.frames.pop()
-        self.defined = _joined([*ends, *self.exits.get(statement.label, [])])
+        self.defined = joined([*ends, *self.exits.get(statement.label, [])])
         if frame is not None:
             self._after(frame)
         self._restore(kept)
@@ -765,98 +683,6 @@ class FunctionCode(ExpressionCode):
         self.line(f"return {value}")
 
 
-# --- what lists of statements do ----------------------------------------------------------------
-
-
-def _joined(ends: list[set[str] | None]) -> set[str] | None:
-    """What is certain whichever way control came."""
-    result: set[str] | None = None
-    for end in ends:
-        if end is not None:
-            result = set(end) if result is None else result & end
-    return result
-
-
-def _leaves(body: tuple[Statement, ...], label: str) -> bool:
-    return any(
-        isinstance(statement, Leave) and statement.label == label for statement in statements(body)
-    )
-
-
-def _only_tail(body: tuple[Statement, ...], label: str) -> bool:
-    """Whether control leaves `label` only where the list ends anyway."""
-    if any(_leaves((statement,), label) for statement in body[:-1]):
-        return False
-    if not body:
-        return True
-    last = body[-1]
-    match last:
-        case Leave():
-            return True
-        case If():
-            return _only_tail(last.then, label) and _only_tail(last.otherwise, label)
-    return not any(_leaves(inner, label) for inner in bodies(last))
-
-
-def _ends(body: tuple[Statement, ...]) -> bool:
-    """Whether control never runs off the end of the list."""
-    if not body:
-        return False
-    last = body[-1]
-    match last:
-        case Leave() | Next() | Return():
-            return True
-        case If():
-            return _ends(last.then) and _ends(last.otherwise)
-        case Loop():
-            return last.condition is None and not _leaves(last.body, last.label)
-        case Block():
-            return _ends(last.body) and not _leaves(last.body, last.label)
-        case Switch():
-            return (
-                any(section.default for section in last.sections)
-                and not any(_leaves(section.body, last.label) for section in last.sections)
-                and _ends(last.sections[-1].body)
-            )
-    return False
-
-
-def falls_off(program: Program) -> frozenset[str]:
-    """The functions that may return without the value that they promise."""
-    found = set()
-    for key, function in program.functions.items():
-        if isinstance(function.type.result, VoidType):
-            continue
-        bare = any(
-            isinstance(statement, Return) and statement.value is None
-            for statement in statements(function.body)
-        )
-        if bare or not _ends(function.body):
-            found.add(key)
-    return frozenset(found)
-
-
-def _written(function: Function) -> list[Variable]:
-    found = []
-    for statement in statements(function.body):
-        match statement:
-            case Assign(target=place) | Clear(place=place):
-                variable = root(place)
-            case Call(result=result) if result is not None:
-                variable = root(result)
-            case _:
-                continue
-        if variable is not None:
-            found.append(variable)
-    return found
-
-
-def _mentions(value: Expression, variable: Variable) -> bool:
-    return any(
-        isinstance(part, Load) and root(part.place) == variable for part in subexpressions(value)
-    )
-
-
 def _chosen(name: str, values: tuple[tuple[int, int], ...]) -> str:
     single = [low for low, high in values if low == high]
     tests = [f"{low} <= {name} <= {high}" for low, high in values if low != high]
@@ -871,13 +697,3 @@ def _zero(type: object) -> str:
     if isinstance(type, PointerType):
         return "NULL"
     return "0.0" if isinstance(type, FloatType) else "0"
-
-
-def _code_of(type: object) -> str:
-    if isinstance(type, (IntType, FloatType, PointerType)):
-        return code_of(type)
-    return "v" if isinstance(type, VoidType) else "r"
-
-
-def _code(value: Expression) -> str:
-    return _code_of(value.type)

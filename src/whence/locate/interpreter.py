@@ -15,7 +15,9 @@ from typing import Any
 
 from whence.locate.arithmetic import FUNCTIONS, single
 from whence.locate.code_expressions import Names
-from whence.locate.code_statements import Counter, FunctionCode, falls_off
+from whence.locate.code_statements import Counter, FunctionCode
+from whence.locate.coverage import coverage
+from whence.locate.flow import falls_off
 from whence.locate.layout import is_scalar, layout
 from whence.locate.library import LIBRARY
 from whence.locate.machine import Abort, Exit, Machine, Unavailable
@@ -27,7 +29,7 @@ from whence.locate.memory import (
     Undefined,
     code_of,
 )
-from whence.locate.outcome import Coverage, Fault, Options, Outcome, Value
+from whence.locate.outcome import Fault, Options, Outcome, Value
 from whence.locate.values import Values
 from whence.locate.walk import statements, subexpressions
 from whence.model.program import (
@@ -78,6 +80,13 @@ class Interpreter:
         self._statics: dict[str, Object] = {}
         self._lines: list[int] = []
         self._origins: dict[int, Origin] = {}
+        #: Decisions with two outcomes by number: whether they are those of loops.
+        self._decisions: dict[int, bool] = {}
+        for function in program.functions.values():
+            for statement in statements(function.body):
+                self._origins[statement.number] = statement.origin
+                if isinstance(statement, (If, Loop)):
+                    self._decisions[statement.number] = isinstance(statement, Loop)
         self.source = self._compile()
 
     # --- making the program -----------------------------------------------------------------
@@ -313,7 +322,11 @@ class Interpreter:
         finally:
             sys.setrecursionlimit(limit)
         shown = None if result is None else self._values.shown(function.type.result, result)
-        coverage = self._coverage(outcome) if self.options.coverage else None
+        covered = None
+        if self.options.coverage:
+            covered = coverage(
+                space["counts"], self._counters, self._names.chained, self._decisions, outcome
+            )
         trace = machine.trace
         return replace(
             outcome,
@@ -321,7 +334,7 @@ class Interpreter:
             stdout=bytes(machine.stdout.data),
             stderr=bytes(machine.stderr.data),
             steps=self.options.steps - max(space["steps"], 0),
-            coverage=coverage,
+            coverage=covered,
             events=tuple(trace.events) if trace is not None else (),
             observed=MappingProxyType({name: self._global(name) for name in observe}),
             files=MappingProxyType(
@@ -468,64 +481,7 @@ class Interpreter:
                 line = trace.tb_lineno
             trace = trace.tb_next
         number = self._lines[line - 1] if 0 < line <= len(self._lines) else 0
-        return {"statement": number, "origin": self._origin_of(number)}
-
-    def _origin_of(self, number: int) -> Origin:
-        if not self._origins:
-            for function in self.program.functions.values():
-                for statement in statements(function.body):
-                    self._origins[statement.number] = statement.origin
-        return self._origins.get(number, NOWHERE)
-
-    def _coverage(self, outcome: Outcome) -> Coverage:
-        """Counts by statement. The last row of statements may not have been executed to its end:
-        those behind the one that failed were executed once less."""
-        counts = self._space["counts"]
-        statements: dict[int, int] = {}
-        branches: dict[tuple[int, int], int] = {}
-        for count, counter in zip(counts, self._counters, strict=True):
-            if not count:
-                continue
-            last = None
-            if outcome.statement in counter.statements and outcome.end != "exit":
-                last = counter.statements.index(outcome.statement)
-            for position, number in enumerate(counter.statements):
-                executed = count - (last is not None and position > last)
-                if executed:
-                    statements[number] = statements.get(number, 0) + executed
-            if counter.branch is not None:
-                branches[counter.branch] = branches.get(counter.branch, 0) + count
-        for child, parent in self._names.chained:
-            reached = statements.get(parent, 0) - branches.get((parent, 1), 0)
-            reached -= outcome.end != "exit" and outcome.statement == parent
-            if reached > 0:
-                statements[child] = reached
-        loops = {}
-        for number, loop in self._loops().items():
-            taken = branches.get((number, 1), 0)
-            if loop:
-                if taken:
-                    loops[number] = taken
-                continue
-            missed = statements.get(number, 0) - taken
-            missed -= outcome.end != "exit" and outcome.statement == number
-            if missed > 0:
-                branches[(number, 0)] = missed
-        return Coverage(
-            MappingProxyType(statements), MappingProxyType(branches), MappingProxyType(loops)
-        )
-
-    def _loops(self) -> dict[int, bool]:
-        """Loops (True) and other two-way decisions (False), by number."""
-        if not hasattr(self, "_decisions"):
-            from whence.locate.walk import statements
-
-            self._decisions: dict[int, bool] = {}
-            for function in self.program.functions.values():
-                for statement in statements(function.body):
-                    if isinstance(statement, (If, Loop)):
-                        self._decisions[statement.number] = isinstance(statement, Loop)
-        return self._decisions
+        return {"statement": number, "origin": self._origins.get(number, NOWHERE)}
 
 
 def _code(type: Type) -> str:
