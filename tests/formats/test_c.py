@@ -13,7 +13,6 @@ from whence.formats.c.compile_commands import read_compile_commands
 from whence.formats.c.for_headers import for_headers
 from whence.formats.c.read import COptions, read_c
 from whence.locate.interpreter import Interpreter
-from whence.locate.walk import expressions, statements, subexpressions
 from whence.model.program import (
     ArrayType,
     Assign,
@@ -31,6 +30,7 @@ from whence.model.program import (
     Variable,
     size_of,
 )
+from whence.model.program_walk import expressions, statements, subexpressions
 from whence.source import InputError, Origin, UnsupportedError, UsageError
 
 INT = IntType(32, True)

@@ -7,8 +7,8 @@ from tests.locate.support import parsed, run
 
 from whence.locate.interpreter import Interpreter
 from whence.locate.outcome import Options
-from whence.locate.walk import statements
 from whence.model.program import Assign, If, Loop, Switch
+from whence.model.program_walk import statements
 from whence.source import UsageError
 
 HEAD = "#include <stdlib.h>\n#include <string.h>\n#include <stdio.h>\n#include <limits.h>\n"

@@ -14,7 +14,6 @@ from whence.locate.layout import Layout, is_scalar
 from whence.locate.memory import code_of
 from whence.locate.outcome import Options
 from whence.locate.ranges import bounds
-from whence.locate.walk import root
 from whence.model.program import (
     AddressOf,
     ArrayType,
@@ -42,6 +41,7 @@ from whence.model.program import (
     VariablePlace,
     size_of,
 )
+from whence.model.program_walk import root
 from whence.source import Origin
 
 __all__ = ["ExpressionCode", "Names", "Spot", "literal"]

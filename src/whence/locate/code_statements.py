@@ -6,15 +6,10 @@ with `break` and looks at it afterwards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
-
-from whence.locate.code_calls import CallCode
-from whence.locate.code_expressions import Names
-from whence.locate.flow import ends_always, joined, mentions, only_tail, written
+from whence.locate.code_simple import Counter, Frame, SimpleCode
+from whence.locate.flow import ends_always, joined, only_tail, written
 from whence.locate.layout import is_scalar
 from whence.locate.memory import code_of
-from whence.locate.walk import root, statements
 from whence.model.program import (
     Assert,
     Assign,
@@ -23,87 +18,30 @@ from whence.model.program import (
     Clear,
     Declare,
     Evaluate,
-    Expression,
-    FloatType,
-    Function,
     If,
     IntType,
     Leave,
     Loop,
     Next,
-    PointerType,
-    Program,
     Return,
     Statement,
     Switch,
     Variable,
-    VariablePlace,
     size_of,
 )
+from whence.model.program_walk import statements
 from whence.source import Diagnostic, UnsupportedError
 
-__all__ = ["Counter", "FunctionCode"]
+__all__ = ["FunctionCode"]
 
-
-#: Python allows 20 loops in each other and 100 levels of indentation.
+#: Python allows 20 loops in each other.
 _LOOPS = 19
-_LEVELS = 90
 
 
-@dataclass
-class Counter:
-    """What one place in the list of counters counts: executions of these statements, and of a
-    branch of a decision."""
-
-    statements: list[int] = field(default_factory=list)
-    branch: tuple[int, int] | None = None
-
-
-@dataclass
-class _Frame:
-    """A loop of Python: for a `Loop`, a `Block`, or a `Switch` that needs one."""
-
-    label: str
-    loop: Loop | None
-    #: Jumps out of this one that must go on outside.
-    outward: set[tuple[str, Literal["leave", "next"]]] = field(default_factory=set)
-
-
-class FunctionCode(CallCode):
-    def __init__(
-        self,
-        names: Names,
-        program: Program,
-        function: Function,
-        counters: list[Counter],
-        fall_off: frozenset[str],
-    ) -> None:
-        super().__init__(names, program, function, fall_off)
-        self.counters = counters
-        self.covers = names.options.coverage
-        self.lines: list[str] = []
-        #: For each line the statement that it belongs to.
-        self.numbers: list[int] = []
-        self.level = 1
-        self.frames: list[_Frame] = []
-        self.tails: set[str] = set()
-        self.segment: Counter | None = None
-        self.jumps: dict[tuple[str, str], int] = {}
-        #: What has a value where control leaves a label.
-        self.exits: dict[str, list[set[str] | None]] = {}
-        self.objects: list[str] = []
-        #: Lines that take a value away: needed only where somebody looks whether there is one.
-        self.emptied: list[tuple[int, str]] = []
+class FunctionCode(SimpleCode):
+    """Writes one function."""
 
     # --- text -------------------------------------------------------------------------------
-
-    def line(self, text: str) -> None:
-        if self.level > _LEVELS:
-            raise UnsupportedError(
-                Diagnostic("statements nest too deep to be executed", self.function.origin)
-            )
-        self.lines.append("    " * self.level + text)
-        self.numbers.append(self.statement)
 
     def text(self) -> list[str]:
         """The lines of the function."""
@@ -196,27 +134,6 @@ class FunctionCode(CallCode):
     def _local_object(self, variable: Variable) -> bool:
         return variable.storage != "parameter" and self.layout.in_memory(variable)
 
-    def _end(self) -> None:
-        """The objects of the function end."""
-        if self.objects:
-            names = ", ".join(self.objects)
-            self.line(f"end({names})" if len(self.objects) == 1 else f"end_all({names})")
-
-    # --- counting ---------------------------------------------------------------------------
-
-    def count(self, branch: tuple[int, int] | None = None) -> Counter:
-        counter = Counter(branch=branch)
-        self.counters.append(counter)
-        if self.covers:
-            self.line(f"counts[{len(self.counters) - 1}] += 1")
-        return counter
-
-    def counted(self, statement: Statement) -> None:
-        if self.covers:
-            if self.segment is None:
-                self.segment = self.count()
-            self.segment.statements.append(statement.number)
-
     # --- lists ------------------------------------------------------------------------------
 
     def listed(self, body: tuple[Statement, ...]) -> None:
@@ -287,114 +204,7 @@ class FunctionCode(CallCode):
                 self._return(statement)
                 self.defined = None
 
-    def _decided(self, statement: Statement, condition: Expression) -> str:
-        code = self.condition(condition)
-        return f"trace.decide({statement.number}, {code})" if self.traces else code
-
-    def _declare(self, statement: Declare, following: Statement | None) -> None:
-        variable = statement.variable
-        name = self.names.variable(variable)
-        if self.layout.in_memory(variable):
-            size = size_of(variable.type)
-            # Objects exist from the start of the function: control may jump over a declaration.
-            # Where it comes by again, there is a new one.
-            if any(frame.loop is not None for frame in self.frames):
-                self.line(f"end({name})")
-                self.line(f"{name} = new({size}, {variable.name!r})")
-            return
-        if not is_scalar(variable.type):
-            count = len(self.layout.leaves(variable.type))
-            empty = "0" if self.zeroed else "None"
-            self.line(f"{name}[:] = [{empty}] * {count}")
-            return
-        if self.defined is not None:
-            self.defined.discard(name)
-        if (
-            isinstance(following, Assign)
-            and isinstance(following.target, VariablePlace)
-            and following.target.variable == variable
-            and not mentions(following.value, variable)
-        ):
-            return
-        self.emptied.append((len(self.lines), name))
-        self.line(f"{name} = None")
-
-    def _clear(self, statement: Clear) -> None:
-        place = statement.place
-        variable = root(place)
-        if (
-            isinstance(place, VariablePlace)
-            and variable is not None
-            and not self.layout.in_memory(variable)
-        ):
-            name = self.names.variable(variable)
-            leaves = self.layout.leaves(variable.type)
-            if is_scalar(variable.type):
-                self.line(f"{name} = {self.zero(variable)}")
-                if self.defined is not None:
-                    self.defined.add(name)
-                return
-            zeros = [_zero(leaf) for leaf in leaves]
-            if len(set(zeros)) == 1:
-                self.line(f"{name}[:] = [{zeros[0]}] * {len(zeros)}")
-            else:
-                self.line(f"{name}[:] = [{', '.join(zeros)}]")
-            return
-        spot = self.spot(place)
-        size = size_of(place.type)
-        self._event(statement)
-        self.line(f"clear({self.base(spot)}, {size}, {self.site(statement.origin)})")
-
-    def _event(self, statement: Statement) -> None:
-        """What the next write is part of."""
-        if self.traces:
-            self.line(f"trace.at = {statement.number}")
-
-    def _assign(self, statement: Assign) -> None:
-        self._event(statement)
-        value = self.value(statement.value)
-        self.line(self.store(statement.target, value, statement.origin))
-        self._has_value(statement.target)
-
-    def _has_value(self, place: object) -> None:
-        if isinstance(place, VariablePlace) and self.defined is not None:
-            self.defined.add(self.names.variable(place.variable))
-
-    # --- calls ------------------------------------------------------------------------------
-
-    def _call(self, statement: Call) -> None:
-        code, checks = self.called(statement)
-        site = self.site(statement.origin)
-        if self.traces:
-            self.line("control = trace.control")
-        if statement.result is None:
-            self.line(code)
-            if self.traces:
-                self.line("trace.control = control")
-            return
-        if checks:
-            temporary = self.fresh()
-            code = f"({temporary} if ({temporary} := {code}) is not None else no_value({site}))"
-        if self.traces:
-            self.line(f"result = {code}")
-            self.line("trace.control = control")
-            self.line(f"trace.take({statement.number})")
-            code = "result"
-        self.line(self.store(statement.result, code, statement.origin))
-        self._has_value(statement.result)
-
     # --- decisions --------------------------------------------------------------------------
-
-    def _keep_control(self) -> str:
-        if not self.traces:
-            return ""
-        name = self.fresh().replace("t", "c")
-        self.line(f"{name} = trace.control")
-        return name
-
-    def _restore(self, name: str) -> None:
-        if name and self.defined is not None:
-            self.line(f"trace.control = {name}")
 
     def _if(self, statement: If) -> None:
         kept = self._keep_control()
@@ -610,12 +420,12 @@ class FunctionCode(CallCode):
 
     # --- jumps ------------------------------------------------------------------------------
 
-    def _enter(self, label: str, loop: Loop | None) -> _Frame:
+    def _enter(self, label: str, loop: Loop | None) -> Frame:
         if len(self.frames) >= _LOOPS:
             raise UnsupportedError(
                 Diagnostic("loops nest too deep to be executed", self.function.origin)
             )
-        frame = _Frame(label, loop)
+        frame = Frame(label, loop)
         self.frames.append(frame)
         return frame
 
@@ -644,7 +454,7 @@ class FunctionCode(CallCode):
         self.line("break")
         frame.outward.add((statement.label, "next"))
 
-    def _after(self, frame: _Frame) -> None:
+    def _after(self, frame: Frame) -> None:
         """Behind a loop: jumps that passed through it go on."""
         for label, kind in sorted(frame.outward):
             outer = self.frames[-1]
@@ -666,22 +476,6 @@ class FunctionCode(CallCode):
                     self.defined = defined
             self.level -= 1
 
-    def _return(self, statement: Return) -> None:
-        if statement.value is None:
-            self._end()
-            if self.traces:
-                self.line("trace.returned = -1")
-            self.line("return None")
-            return
-        value = self.value(statement.value)
-        if self.traces:
-            value = f"trace.give({statement.number}, {value})"
-        if self.objects:
-            self.line(f"value = {value}")
-            self._end()
-            value = "value"
-        self.line(f"return {value}")
-
 
 def _chosen(name: str, values: tuple[tuple[int, int], ...]) -> str:
     single = [low for low, high in values if low == high]
@@ -691,9 +485,3 @@ def _chosen(name: str, values: tuple[tuple[int, int], ...]) -> str:
     elif single:
         tests.insert(0, f"{name} in ({', '.join(map(str, single))})")
     return " or ".join(tests) if tests else "False"
-
-
-def _zero(type: object) -> str:
-    if isinstance(type, PointerType):
-        return "NULL"
-    return "0.0" if isinstance(type, FloatType) else "0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from whence.locate.code_statements import Counter
+from whence.locate.code_simple import Counter
 from whence.locate.outcome import Coverage, Outcome
 
 __all__ = ["coverage"]

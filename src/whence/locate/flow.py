@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from whence.locate.walk import bodies, root, statements, subexpressions
 from whence.model.program import (
     Assign,
     Block,
@@ -22,6 +21,7 @@ from whence.model.program import (
     Variable,
     VoidType,
 )
+from whence.model.program_walk import bodies, root, statements, subexpressions
 
 __all__ = ["ends_always", "falls_off", "joined", "leaves", "mentions", "only_tail", "written"]
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from whence.locate.arithmetic import FUNCTIONS, single
 from whence.locate.code_expressions import Names
-from whence.locate.code_statements import Counter, FunctionCode
+from whence.locate.code_simple import Counter
+from whence.locate.code_statements import FunctionCode
 from whence.locate.coverage import coverage
 from whence.locate.flow import falls_off
 from whence.locate.layout import is_scalar, layout
@@ -31,7 +32,6 @@ from whence.locate.memory import (
 )
 from whence.locate.outcome import Fault, Options, Outcome, Value
 from whence.locate.values import Values
-from whence.locate.walk import statements, subexpressions
 from whence.model.program import (
     FloatType,
     Function,
@@ -46,6 +46,7 @@ from whence.model.program import (
     VoidType,
     size_of,
 )
+from whence.model.program_walk import statements, subexpressions
 from whence.source import NOWHERE, Diagnostic, Origin, UsageError
 
 __all__ = ["Interpreter"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from whence.locate.walk import expressions, places, root, statements, subexpressions
 from whence.model.program import (
     AddressOf,
     ArrayType,
@@ -31,6 +30,7 @@ from whence.model.program import (
     Variable,
     VariablePlace,
 )
+from whence.model.program_walk import expressions, places, root, statements, subexpressions
 
 __all__ = ["Layout", "is_scalar", "layout"]
 

@@ -3,87 +3,28 @@ statements, so that values come about from left to right although statements com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from whence.model.program import (
     AddressOf,
     Assign,
-    Binary,
     Block,
     Call,
-    Cast,
     Clear,
-    Conditional,
     Declare,
-    Dereference,
-    Element,
     Expression,
     If,
     Load,
-    Logical,
     Loop,
-    Member,
     Place,
-    PointerAdd,
-    PointerDifference,
     PointerType,
     Statement,
     Switch,
-    Unary,
     Variable,
-    VariablePlace,
 )
+from whence.model.program_walk import root, subexpressions
 
-__all__ = ["disturbs", "reads", "root", "subexpressions", "where"]
-
-
-def root(place: Place) -> Variable | None:
-    """The variable that a place is or is part of; None behind a pointer."""
-    while True:
-        match place:
-            case VariablePlace():
-                return place.variable
-            case Element():
-                place = place.array
-            case Member():
-                place = place.record
-            case Dereference():
-                return None
-
-
-def _within(place: Place) -> Iterator[Expression]:
-    """The expressions that decide where a place is."""
-    while True:
-        match place:
-            case VariablePlace():
-                return
-            case Element():
-                yield place.index
-                place = place.array
-            case Member():
-                place = place.record
-            case Dereference():
-                yield place.pointer
-                return
-
-
-def subexpressions(expression: Expression) -> Iterator[Expression]:
-    """The expression and all in it, also within places."""
-    stack = [expression]
-    while stack:
-        part = stack.pop()
-        yield part
-        match part:
-            case Load() | AddressOf():
-                stack.extend(_within(part.place))
-            case Unary() | Cast():
-                stack.append(part.operand)
-            case Binary() | Logical() | PointerDifference():
-                stack += (part.right, part.left)
-            case PointerAdd():
-                stack += (part.index, part.pointer)
-            case Conditional():
-                stack += (part.otherwise, part.then, part.condition)
+__all__ = ["disturbs", "reads", "where"]
 
 
 def reads(expressions: Iterable[Expression]) -> tuple[set[Variable], bool]:
