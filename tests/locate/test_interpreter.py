@@ -6,7 +6,7 @@ import pytest
 from tests.locate.support import parsed, run
 
 from whence.locate.interpreter import Interpreter
-from whence.locate.outcome import Options
+from whence.locate.outcome import Event, Options, Outcome
 from whence.model.program import Assign, If, Loop, Switch
 from whence.model.program_walk import statements
 from whence.source import UsageError
@@ -34,6 +34,7 @@ UNDEFINED = [
     ("uninitialised", "int *p; return *p;"),
     ("uninitialised", "int *p = malloc(4); return *p;"),
     ("uninitialised", "struct { int a, b; } s; s.a = 1; return s.b;"),
+    ("uninitialised", "struct { int a, b; } s, t; s.a = 1; t = s; return t.b;"),
     (
         "uninitialised",
         "int i, s = 0; for (i = 0; i < 2; i++) { int k; if (i == 0) k = 1; s += k; }",
@@ -302,7 +303,26 @@ def test_what_comes_after_a_fault_is_not_covered() -> None:
     assert not covered & {19, 21}
 
 
+def test_a_decision_that_fails_reaches_nothing() -> None:
+    text = "int f(int x) {\n  if (10 / x > 3)\n    return 1;\n  else if (x)\n    return 2;\n}"
+    outcome = run(text, "f", 0)
+    assert outcome.coverage is not None
+    assert len(outcome.coverage.statements) == 1
+    assert not outcome.coverage.branches
+
+
 # --- dependences ----------------------------------------------------------------------------
+
+
+def statements_behind(outcome: Outcome, event: Event) -> set[int]:
+    """The statements whose results an event used, through others too."""
+    found = set()
+    pending = list(event.uses)
+    while pending:
+        earlier = outcome.events[pending.pop()]
+        found.add(earlier.statement)
+        pending += earlier.uses
+    return found
 
 
 def test_dependences() -> None:
@@ -350,6 +370,21 @@ int f(int x, int y) {
     assert all(use < index for index, event in enumerate(outcome.events) for use in event.uses)
 
 
+def test_all_that_the_library_writes_depends_on_what_it_read() -> None:
+    text = """#include <stdio.h>
+int f(const char *s) {
+    char copy[8];
+    int a, b;
+    sprintf(copy, "%s", s);
+    sscanf(copy, "%d,%d", &a, &b);
+    return b;
+}
+"""
+    outcome = Interpreter(parsed(text), Options(dependences=True)).run("f", [b"3,4"])
+    assert outcome.value == 4
+    assert len(statements_behind(outcome, outcome.events[-1])) == 2
+
+
 def test_dependences_through_the_library() -> None:
     text = """#include <string.h>
 #include <stdlib.h>
@@ -374,12 +409,7 @@ int f(const char *s) {
 
     def used_lines(line: int) -> set[int]:
         (last,) = [e for e in outcome.events if e.statement == numbers[line]][-1:]
-        found = set()
-        pending = list(last.uses)
-        while pending:
-            event = outcome.events[pending.pop()]
-            found.add(event.statement)
-            pending += event.uses
+        found = statements_behind(outcome, last)
         return {number for number, n in numbers.items() if n in found}
 
     assert used_lines(10) >= {9, 7, 6}

@@ -79,10 +79,9 @@ class CallCode(ExpressionCode):
 
     def _rest(self, statement: Call, values: list[Expression]) -> str:
         """The arguments of `...`, in one object."""
-        items = ", ".join(
-            f"({self._argument(statement, value)}, {value_code(value)!r})" for value in values
-        )
-        return f"arguments([{items}])"
+        items = ", ".join(f"({self.value(value)}, {value_code(value)!r})" for value in values)
+        code = f"arguments([{items}])"
+        return f"trace.rest({statement.number}, lambda: {code})" if self.traces else code
 
     def _foreign_call(self, statement: Call, callee: str, site: int) -> str:
         arguments = [self.value(value) for value in statement.arguments]

@@ -304,6 +304,8 @@ class Interpreter:
         limit = sys.getrecursionlimit()
         outcome = Outcome("exit", None, None, b"")
         result: Any = None
+        if machine.trace is not None:
+            machine.trace.recording = True
         try:
             # A call of the program is one of Python; the library and we need some besides.
             sys.setrecursionlimit(_depth() + self.options.depth + 200)
@@ -322,6 +324,8 @@ class Interpreter:
             outcome = self._ended(error)
         finally:
             sys.setrecursionlimit(limit)
+        if machine.trace is not None:
+            machine.trace.recording = False
         shown = None if result is None else self._values.shown(function.type.result, result)
         covered = None
         if self.options.coverage:
@@ -388,8 +392,6 @@ class Interpreter:
             string = memory.new(len(text) + 1, f"argv[{index}]", True)
             string.data[:-1] = text
             memory.stores["p"](table, index * size, (string, 0), 0)
-        if self.machine.trace is not None:
-            self.machine.trace.begin()
         environment = memory.new(size, "the environment", True)
         given = [len(texts), (table, 0), (environment, 0)]
         return given[: len(function.type.parameters)]

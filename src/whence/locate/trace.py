@@ -36,6 +36,8 @@ class Trace:
         self.control = -1
         self.returned = -1
         self.library = False
+        #: What is written before the program begins is no event.
+        self.recording = False
 
     def _size(self, code: str) -> int:
         return self.memory.pointer_size if code == "p" else int(code[1:]) // 8
@@ -51,12 +53,14 @@ class Trace:
 
     def used(self, object: Object, offset: int, size: int) -> None:
         defs = object.defs
-        if defs is not None:
+        if defs is not None and self.recording:
             self.uses += [event - 1 for event in defs[offset : offset + size]]
 
     def wrote(self, object: Object, offset: int, size: int) -> None:
         """Marks bytes with the event of the write. Events are counted from 1 there: 0 is what
         was there from the start."""
+        if not self.recording:
+            return
         if self.library:
             # All that one call of the library writes depends on all that it has read by then.
             kept = list(self.uses)
@@ -131,6 +135,15 @@ class Trace:
         self.uses.append(self.returned)
         self.returned = -1
         self.at = statement
+
+    def rest(self, statement: int, make: Callable[[], Any]) -> Any:
+        """The arguments of `...`: each depends on what was read for any of them."""
+        self.at = statement
+        outer, self.library = self.library, True
+        value = make()
+        self.library = outer
+        self.uses.clear()
+        return value
 
     def enter_library(self, statement: int, call: Callable[[], Any]) -> Any:
         self.at = statement

@@ -64,6 +64,8 @@ int main(void)
     printf("%d %d\n", 0x7fffffff + (i == 64 ? 0 : 1), INT_MIN);
     printf("%u %d\n", 1u << 31, (int)(1u << 31) >> 31);
     printf("%d\n", (u64 > big) + (-1 > u) * 10 + ((int8_t)-1 == (uint8_t)255) * 100);
+    i = -8; i /= 2u; printf("%d ", i); i = -8; i %= 3u; printf("%d ", i); i = -8; i >>= 1u; printf("%d\n", i);
+    c = -8; c /= 3u; uc = j; uc -= 300L; us = -7 % (i + 7); printf("%d %d %d\n", c, uc, us);
     { int i = 100; { int i = 200; printf("%d ", i); } printf("%d\n", i); }
     printf("%s %s\n", __func__, i ? "yes" : "no");
     return (unsigned char)-2;
