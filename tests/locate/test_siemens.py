@@ -29,8 +29,9 @@ PROGRAMS = (
     "replace",
     "totinfo",
 )
-#: `print_tokens` reads behind the end of its tables for some inputs, and gcc's program goes on.
-BEYOND = {"printtokens": "index"}
+#: These read behind the end of their tables for some inputs, and gcc's program goes on. Of tcas,
+#: Graussam reports it too (section 7.3.1).
+BEYOND = {"tcas": "index", "printtokens": "index"}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -78,6 +79,7 @@ def test_runs_as_compiled(name: str, tmp_path: Path) -> None:
             assert expected.stdout.startswith(outcome.stdout)
             continue
         assert (outcome.end, outcome.stdout) == ("exit", expected.stdout), line
-        assert outcome.exit_code == expected.returncode, line
+        # `schedule` returns from `main` without a value: then the status is anything.
+        assert outcome.exit_code in (None, expected.returncode), line
         compared += 1
     assert compared > count // 2

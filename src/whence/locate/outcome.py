@@ -115,7 +115,8 @@ class Outcome:
     end: End
     #: What the entry function returned; None where it did not.
     value: Value
-    #: Of the process: the low byte of what `main` returned or `exit` was given.
+    #: Of the process: the low byte of what `main` returned or `exit` was given; None where there
+    #: is no such thing, as when `main` returned without a value.
     exit_code: int | None
     stdout: bytes
     stderr: bytes = b""
