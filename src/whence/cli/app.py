@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import check, info, ranges, repair, replay
+from whence.cli import causes, check, events, info, ranges, repair, replay
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -16,10 +16,12 @@ HELP = """From the model of a timed system to what can go wrong in it, and why.
 \b
 What each command answers:
   check   Can this model go wrong, and how? Prints a timed diagnostic trace.
+  causes  Which orders of events cause a hazard, and how likely is each?
   ranges  Which delays cause the violation, and which values of them?
   repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
   info    What is in this model?
+  events  What happened in these logs?
 
 \b
 Exit status of every command:
@@ -36,6 +38,7 @@ Examples:
   whence check model.xml --format json > result.json
   whence ranges model.xml
   whence repair model.xml -o report.html
+  whence events bus.log
 """
 
 
@@ -67,5 +70,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, ranges, repair, replay, info):
+for command in (check, causes, ranges, repair, replay, events, info):
     command.register(app)
