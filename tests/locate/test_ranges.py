@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-
 from tests.locate.support import parsed
+
 from whence.locate.interpreter import Interpreter
 from whence.locate.outcome import Options
 from whence.locate.ranges import bounds

@@ -61,9 +61,9 @@ class Fault:
 @dataclass(frozen=True, slots=True)
 class Options:
     """`steps` bounds how many loop iterations and calls are made, `depth` how many calls are open
-    at once, `memory` the bytes that live on heap and stack together. Undefined behaviour ends a
-    run, unless these say that it is defined: signed arithmetic may wrap, what was never written
-    may read as 0."""
+    at once (one through a pointer counts as three), `memory` the bytes that live on heap and
+    stack together. Undefined behaviour ends a run, unless these say that it is defined: signed
+    arithmetic may wrap, what was never written may read as 0."""
 
     steps: int = 10_000_000
     depth: int = 5_000

@@ -12,7 +12,7 @@ from whence.formats.c.initializers import initial_values, initialise
 from whence.formats.c.jumps import Goto, Label, resolve
 from whence.formats.c.nodes import Node
 from whence.formats.c.types import refuse
-from whence.formats.c.unit import Unit
+from whence.formats.c.unit import Symbols, Unit
 from whence.model.program import (
     ArrayType,
     Assign,
@@ -75,7 +75,7 @@ class _Statements(Expressions):
         self.continues: list[str] = []
         self._labels = 0
         self._names: dict[str, str] = {}
-        self._headers: dict[int, tuple[bool, bool, bool]] | None = None
+        self._headers: Symbols | None = None
         #: While a switch with labels inside other statements is read: the jumps to its labels.
         self._cases: list[list[tuple[Node, str]]] = []
 
@@ -267,10 +267,10 @@ class _Statements(Expressions):
             loops = [part for part in self.node.walk() if part.kind == "FOR_STMT"]
             if len(headers) != len(loops):
                 raise refuse("a `for` in this function, which clang prints oddly", node.origin)
-            self._headers = {
-                loop.cursor.hash: header for loop, header in zip(loops, headers, strict=True)
-            }
-        header = self._headers[node.cursor.hash]
+            self._headers = Symbols()
+            for loop, known in zip(loops, headers, strict=True):
+                self._headers.put(loop.cursor, known)
+        header: tuple[bool, bool, bool] = self._headers.get(node.cursor)
         if sum(header) != len(parts):
             raise refuse("the header of this `for`", node.origin)
         remaining = iter(parts)
