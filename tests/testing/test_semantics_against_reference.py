@@ -17,6 +17,7 @@ from whence.testing.elaborate import elaborate
 from whence.testing.logic import both, compare, negation, number, read
 from whence.testing.model import TimedModel
 from whence.testing.semantics.abstract import AbstractInterpreter
+from whence.testing.semantics.partition import partition
 from whence.testing.semantics.relation import Relation
 from whence.testing.semantics.simulator import Illegal, Simulator, State
 
@@ -166,17 +167,19 @@ def test_steps_are_those_that_phi_admits(chart: Chart, seed: int) -> None:
 
 
 @given(charts(), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_concrete_states_are_inside_the_abstract_ones(chart: Chart, seed: int) -> None:
     model, random = elaborate(chart), Random(seed)
     simulator, interpreter = Simulator(model), AbstractInterpreter(model)
     invariant = interpreter.invariant()
+    cases = partition(interpreter, 500)
     free = [v.limits for v in model.variables if v.free]
     state = simulator.initial([random.randint(*limits) for limits in free])
     abstract = interpreter.initial()
     for _ in range(20):
         assert state in abstract
         assert state in invariant
+        assert cases is None or any(state in case for case in cases)
         alone = interpreter.step(interpreter.of(state))
         try:
             after = simulator.step(state)

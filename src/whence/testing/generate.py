@@ -161,6 +161,10 @@ class _Generator:
             if found is None:
                 self.bounds = bounds
                 self._prove(self.settings.reach.bound)
+                if self._open and not self._late():
+                    self.say("proving")
+                    self.reacher.split()
+                    self._prove(0)
                 return
             if self._confirmed(found, ()):
                 self._walk_on()

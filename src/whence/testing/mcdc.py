@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from whence.expr.tree import Binary, Expr, Unary
-from whence.testing.logic import FALSE, TRUE, both, compare, negation
+from whence.testing.logic import both, negation
 
 __all__ = ["conditions", "decisive"]
 
@@ -27,19 +26,26 @@ def conditions(guard: Expr, path: Path = ()) -> Iterator[tuple[Path, Expr]]:
             yield path, guard
 
 
-def _with(guard: Expr, path: Path, value: Expr) -> Expr:
+def _open(guard: Expr, path: Path) -> Iterator[Expr]:
+    """That the operands beside the path do not mask it."""
     if not path:
-        return value
+        return
     if isinstance(guard, Unary):
-        return replace(guard, operand=_with(guard.operand, path[1:], value))
+        yield from _open(guard.operand, path[1:])
+        return
     assert isinstance(guard, Binary)
     if path[0] == 0:
-        return replace(guard, left=_with(guard.left, path[1:], value))
-    return replace(guard, right=_with(guard.right, path[1:], value))
+        # The right side lets the left one through: if true for `&&`, if false for the others.
+        beside = guard.right if guard.op == "&&" else negation(guard.right)
+        yield from _open(guard.left, path[1:])
+    else:
+        beside = negation(guard.left) if guard.op == "||" else guard.left
+        yield from _open(guard.right, path[1:])
+    yield beside
 
 
 def decisive(guard: Expr, path: Path, condition: Expr, truth: bool) -> Expr:
-    """The condition has that truth value, and with the other one the guard would have another."""
+    """The condition has that truth value, and with the other one the guard would have another:
+    no operand beside its path masks it."""
     here = condition if truth else negation(condition)
-    differs = compare("!=", _with(guard, path, TRUE), _with(guard, path, FALSE))
-    return both((here, differs))
+    return both((here, *_open(guard, path)))

@@ -24,6 +24,7 @@ from whence.testing.semantics.abstract import (
     admitted,
     admitted_controls,
 )
+from whence.testing.semantics.partition import partition
 from whence.testing.semantics.relation import Relation
 from whence.testing.semantics.simulator import State
 
@@ -33,11 +34,13 @@ __all__ = ["Found", "Reacher", "Settings"]
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`bound`: how many steps are looked ahead. `budget`: of the solver, for one question.
-    `abstract`: whether the abstract interpretation helps."""
+    `cases`: into how many cases the abstract interpretation may split. `abstract`: whether it
+    helps the solver."""
 
     bound: int = 24
     budget: int = 20_000_000
     induction: int = 4
+    cases: int = 2000
     abstract: bool = True
 
 
@@ -60,6 +63,8 @@ class Reacher:
     relation: Relation = field(init=False)
     interpreter: AbstractInterpreter = field(init=False)
     invariant: Abstract = field(init=False)
+    #: The same as the invariant, case by case; computed when it is needed.
+    parts: Sequence[Abstract] | None = None
     _frames: Frames | None = None
     _induction: Frames | None = None
 
@@ -181,6 +186,11 @@ class Reacher:
 
     # ------------------------------------------------------------------------------------ proofs
 
+    def split(self) -> None:
+        """Look at the model case by case from now on, if there are not too many of them."""
+        if self.settings.abstract and self.parts is None:
+            self.parts = partition(self.interpreter, self.settings.cases)
+
     def unreachable(self, goal: Goal, bound: int) -> str:
         """Why no run meets a goal, or "" where that is not known. `bound`: no run of so many steps
         from the start does."""
@@ -188,6 +198,13 @@ class Reacher:
         condition = goal.condition if goal.condition is not None else necessary(goal.formula)
         if self.interpreter.truth(condition, self.invariant) is False:
             return "abstract interpretation: it is false in all states that the intervals admit"
+        if self.parts is not None and all(
+            self.interpreter.truth(condition, part) is False for part in self.parts
+        ):
+            return (
+                "abstract interpretation: it is false in all states that the intervals of "
+                f"{len(self.parts)} cases admit"
+            )
         frames = self._induction
         if frames is None:
             frames = self._induction = self._new_frames()

@@ -197,9 +197,9 @@ class AbstractInterpreter:
             stepped = self._discrete(state)
             if discrete is True:
                 return stepped or state
-            waited = self._waited(state)
+            waited = self.waited(state)
             return waited if stepped is None else stepped.join(waited)
-        return self._waited(state)
+        return self.waited(state)
 
     def discrete_possible(self, state: Abstract) -> bool | None:
         """[trigger_D](state)."""
@@ -214,13 +214,13 @@ class AbstractInterpreter:
                     for group in levels(machine, active)
                     for one in group
                 ]
-                truths += [self._changes(write, here) for write in do_actions(machine, active)]
+                truths += [self.changes(write, here) for write in do_actions(machine, active)]
                 options.append(True in truths)
                 possible |= any(truth is not False for truth in truths)
             sure |= bool(options) and all(options)
         return True if sure else None if possible else False
 
-    def _changes(self, write: Write, state: Abstract) -> bool | None:
+    def changes(self, write: Write, state: Abstract) -> bool | None:
         before, after = state.values[write.variable], self._bounds(write.value, state)
         if before.meet(after) is None:
             return True
@@ -232,7 +232,7 @@ class AbstractInterpreter:
         controls[machine.number] = frozenset((at,))
         return Abstract(tuple(controls), state.values)
 
-    def _waited(self, state: Abstract) -> Abstract:
+    def waited(self, state: Abstract) -> Abstract:
         """Figure 4: time passes, by at most what the timers still need, and inputs change."""
         values = dict(state.values)
         longest = self.model.longest
@@ -271,8 +271,8 @@ class AbstractInterpreter:
             in_all: set[Symbol] | None = None
             for at in state.controls[machine.number]:
                 here = self._at(state, machine, at)
-                for writes, target, narrowed in self._alternatives(machine, at, here):
-                    outcome = self._written(writes, narrowed)
+                for writes, target, narrowed, _ in self.alternatives(machine, at, here):
+                    outcome = self.written(writes, narrowed)
                     if outcome is None:
                         continue
                     reached[machine.number].add(target)
@@ -291,11 +291,11 @@ class AbstractInterpreter:
             values[variable.symbol] = _whole(variable.limits)
         return Abstract(tuple(map(frozenset, reached)), values)
 
-    def _alternatives(
+    def alternatives(
         self, machine: TimedMachine, at: int, state: Abstract
-    ) -> Iterator[tuple[tuple[Write, ...], int, Abstract]]:
-        """What the machine may do in a control state: assignments, where it goes, and the states
-        in which it does so."""
+    ) -> Iterator[tuple[tuple[Write, ...], int, Abstract, bool]]:
+        """What the machine may do in a control state: assignments, where it goes, the states in
+        which it does so, and whether that is a transition."""
         active = machine.basics[at].number
         left: Abstract | None = state
         for group in levels(machine, active):
@@ -305,10 +305,10 @@ class AbstractInterpreter:
                 narrowed = left if one.guard is None else self.contracted(one.guard, True, left)
                 if narrowed is not None:
                     found = effect(machine, one, active)
-                    yield found.writes, found.target, narrowed
+                    yield found.writes, found.target, narrowed, True
             left = self._none_of(group, left)
         if left is not None:
-            yield do_actions(machine, active), at, left
+            yield do_actions(machine, active), at, left, False
 
     def _none_of(self, group: Iterable[Transition], state: Abstract) -> Abstract | None:
         left: Abstract | None = state
@@ -318,7 +318,7 @@ class AbstractInterpreter:
             left = self.contracted(one.guard, False, left)
         return left
 
-    def _written(self, writes: Iterable[Write], state: Abstract) -> dict[Symbol, Interval] | None:
+    def written(self, writes: Iterable[Write], state: Abstract) -> dict[Symbol, Interval] | None:
         """The values after the assignments; None: all of them are illegal."""
         found: dict[Symbol, Interval] = {}
         for write in writes:
@@ -346,10 +346,10 @@ class AbstractInterpreter:
             following = known.join(self.step(known))
             if following == known:
                 return known
-            known = self._widened(known, following) if number >= _PATIENCE else following
+            known = self.widened(known, following) if number >= _PATIENCE else following
         return self._everything(known)
 
-    def _widened(self, before: Abstract, after: Abstract) -> Abstract:
+    def widened(self, before: Abstract, after: Abstract) -> Abstract:
         values = {}
         for symbol, known in after.values.items():
             low, high = self.model.variable_of[symbol].limits
