@@ -7,7 +7,8 @@ is 0 and TRUE is 1.  A gate is an input, or one of
 - ``ite`` (c, t, e): t if c, else e;
 - ``majority`` of three, the carry of an adder;
 - ``havoc`` (h, f): f if h holds, else anything.  This is how a component is described: where h is
-  its healthy predicate, and f what it computes, equation 4.2 of Graussam's thesis reads h → (y = f).
+  its healthy predicate, and f what it computes, equation 4.2 of Graussam's thesis says that h
+  implies y = f.
 
 Exclusive or, choice and majority are gates of their own, and not made of others, as in and-inverter
 graphs: that takes fewer variables and clauses (`benchmarks/circuits.py`).
