@@ -162,7 +162,9 @@ def _polynomial(terms: int) -> Case:
         for number in range(terms):
             step = words.add(c, words.multiply(c, total, words.constant(3, 32)), y)
             small = words.less(c, step, words.constant(1000 * number, 32), signed=True)
-            total = words.choose(c, small, words.subtract(c, step, x), words.bitwise_xor(c, step, y))
+            total = words.choose(
+                c, small, words.subtract(c, step, x), words.bitwise_xor(c, step, y)
+            )
         return words.equal(c, total, words.constant(123_456, 32))
 
     def theirs() -> Any:
@@ -221,9 +223,7 @@ def theirs(case: Case) -> Size:
     return _solved(case, variables, clauses, building)
 
 
-def _solved(
-    case: Case, variables: int, clauses: Sequence[Sequence[int]], building: float
-) -> Size:
+def _solved(case: Case, variables: int, clauses: Sequence[Sequence[int]], building: float) -> Size:
     began = time.perf_counter()
     with Solver(clauses) as solver:
         answer = solver.solve(limit=Limit(deadline=began + SECONDS))
@@ -241,8 +241,10 @@ def table() -> str:
     ]
     for name, case in CASES.items():
         mine, other = ours(case), theirs(case)
-        solved = [f"> {SECONDS:g}" if each.solving is None else f"{each.solving:.3f}"
-                  for each in (mine, other)]
+        solved = [
+            f"> {SECONDS:g}" if each.solving is None else f"{each.solving:.3f}"
+            for each in (mine, other)
+        ]
         a, b = mine.solving, other.solving
         ratio = "–" if a is None or b is None else f"{a / b:.2f}"
         lines.append(

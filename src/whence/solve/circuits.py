@@ -220,7 +220,7 @@ class Circuit:
         """
         chosen = chosen or {}
         ones = (1 << width) - 1
-        needed = self._cone(wanted)
+        needed = self.cone(wanted)
         value: dict[int, int] = {}
 
         def of(literal: Literal) -> int:
@@ -247,7 +247,7 @@ class Circuit:
             value[number] = result & ones
         return tuple(of(literal) for literal in wanted)
 
-    def _cone(self, literals: Iterable[Literal]) -> list[int]:
+    def cone(self, literals: Iterable[Literal]) -> list[int]:
         """All gates that these depend on, ascending."""
         seen = {literal >> 1 for literal in literals}
         waiting = list(seen)
