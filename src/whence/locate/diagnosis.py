@@ -1,0 +1,265 @@
+"""Consistency-based diagnosis with several observations (Graussam, chapter 5).
+
+Equation 5.3 has a copy of the system for each observation, which share nothing but the healthy
+predicates.  For given healthy components the copies have nothing to do with each other, so that
+each can be asked alone: is SD and OBS_i consistent if all components outside of a set are healthy?
+There is one encoding, and one solver, for all of these questions; observations and healthy
+predicates are assumptions.  What the solver learns of the system serves all observations.  Copies
+(`copies=True`) are solvers of their own, in each of which an observation is fixed: they are quicker
+where there are many questions for few observations, and take the memory of so many systems.
+
+A component that is not assumed healthy may be either: as equation 4.2 has it, it restricts nothing
+to say that it is not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from whence.locate.dualization import dualize
+from whence.locate.results import Conflict, Diagnoses, Stop, Told
+from whence.model.mbd import Observation, System
+from whence.solve.hitting import GaveUp
+from whence.solve.sat import ENGINES, Limit, Solver
+
+__all__ = ["Diagnoser", "Witness", "diagnose"]
+
+#: A question that only serves to make a conflict smaller may take so many of the solver's.
+_SHRINKING = Limit(conflicts=1_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """How the system can have done what was observed. A variable that does not matter is false."""
+
+    model: tuple[int, ...]
+
+    def true(self, literal: int) -> bool:
+        variable = abs(literal)
+        value = variable <= len(self.model) and self.model[variable - 1] > 0
+        return value if literal > 0 else not value
+
+
+class Diagnoser:
+    """A system and what was observed of it, to be asked again and again."""
+
+    def __init__(
+        self,
+        system: System,
+        observations: Sequence[Observation],
+        *,
+        copies: bool = False,
+        engine: str = ENGINES[0],
+    ) -> None:
+        self.system = system
+        self.observations = tuple(observations)
+        _check(system, self.observations)
+        self._healthy = [component.healthy for component in system.components]
+        self._number = {literal: number for number, literal in enumerate(self._healthy)}
+        self._literals = [list(observation.literals) for observation in self.observations]
+        self._engine = engine
+        self._copies = copies
+        self._solvers: dict[int, Solver] = {}
+        self.checks = 0
+        #: For an observation, sets of components (as bits) of which it is known that they explain
+        #: it; so do their supersets.
+        self._explained: list[list[int]] = [[] for _ in self.observations]
+        self._failing: list[int] | None = None
+        # The observations to be asked about, those that had the last conflicts first.
+        self._order: list[int] = []
+
+    # ---------------------------------------------------------------------------- questions
+
+    def _ask(
+        self, observation: int, healthy: list[int], limit: Limit | None
+    ) -> tuple[bool | None, Solver]:
+        """Is the system consistent with the observation if these healthy literals are true?"""
+        self.checks += 1
+        solver = self._solver(observation)
+        assumed = healthy if self._copies else self._literals[observation] + healthy
+        return solver.solve(assumed, limit), solver
+
+    def _outside(self, members: Collection[int]) -> list[int]:
+        """The healthy literals of all other components."""
+        return [literal for number, literal in enumerate(self._healthy) if number not in members]
+
+    def _solver(self, observation: int) -> Solver:
+        key = observation if self._copies else 0
+        solver = self._solvers.get(key)
+        if solver is None:
+            solver = Solver(self.system.clauses, engine=self._engine)
+            if self._copies:
+                solver.add([literal] for literal in self._literals[observation])
+            # So that a solution has few components that are not healthy.
+            solver.prefer(self._healthy)
+            self._solvers[key] = solver
+        return solver
+
+    def _core(self, solver: Solver) -> list[int]:
+        """The healthy literals of the contradiction."""
+        return [literal for literal in solver.core() if literal in self._number]
+
+    def _free(self, solver: Solver, among: Iterable[int]) -> int:
+        """Those of these components that are not healthy in the solver's solution, as bits."""
+        true = solver.true
+        return sum(1 << number for number in among if not true(self._healthy[number]))
+
+    def _remember(self, observation: int, free: int) -> None:
+        known = self._explained[observation]
+        if any(not old & ~free for old in known):
+            return
+        known[:] = [old for old in known if free & ~old]
+        known.append(free)
+
+    def failing(self, limit: Limit | None = None) -> tuple[int, ...]:
+        """The observations that contradict a healthy system (equation 5.1). The others can change
+        nothing (section 7.5). Raises GaveUp if the limit is reached."""
+        if self._failing is None:
+            failing: list[int] = []
+            seen: dict[frozenset[int], bool] = {}
+            for number, observation in enumerate(self.observations):
+                literals = frozenset(observation.literals)
+                if literals in seen:
+                    # Once more the same: it fails as well, and need not be asked again.
+                    if seen[literals]:
+                        failing.append(number)
+                    continue
+                answer, _ = self._ask(number, self._healthy, limit)
+                if answer is None:
+                    raise GaveUp
+                seen[literals] = not answer
+                if not answer:
+                    failing.append(number)
+                    self._order.append(number)
+            self._failing = failing
+        return tuple(self._failing)
+
+    def conflict(self, candidate: frozenset[int], limit: Limit) -> Conflict | None:
+        """See `whence.locate.dualization.Oracle`."""
+        self.failing(limit)
+        bits = sum(1 << number for number in candidate)
+        healthy = self._outside(candidate)
+        for place, observation in enumerate(self._order):
+            if any(not known & ~bits for known in self._explained[observation]):
+                continue
+            answer, solver = self._ask(observation, healthy, limit)
+            if answer is None:
+                raise GaveUp
+            if answer:
+                self._remember(observation, self._free(solver, candidate))
+                continue
+            literals = self._shrink(observation, self._core(solver), limit)
+            self._order.insert(0, self._order.pop(place))
+            return Conflict(frozenset(map(self._number.__getitem__, literals)), observation)
+        return None
+
+    def _shrink(self, observation: int, literals: list[int], limit: Limit) -> list[int]:
+        """A conflict among these, without any that it does not need: unless finding that out takes
+        too long. Pre: they are one."""
+        needed: list[int] = []
+        rest = literals
+        while rest:
+            if limit.deadline is not None and time.perf_counter() >= limit.deadline:
+                raise GaveUp
+            last = rest.pop()
+            answer, solver = self._ask(observation, needed + rest, _SHRINKING)
+            if answer is False:
+                core = frozenset(self._core(solver))
+                rest = [literal for literal in rest if literal in core]
+            else:
+                needed.append(last)
+                if answer:
+                    self._remember(observation, self._free(solver, self._number.values()))
+        return needed
+
+    # ------------------------------------------------------------------------------ answers
+
+    def diagnose(
+        self,
+        *,
+        max_size: int | None = None,
+        minimum: bool = True,
+        stop: Stop | None = None,
+        progress: Told | None = None,
+    ) -> Diagnoses:
+        """See :func:`diagnose`."""
+        began, before = time.perf_counter(), self.checks
+        found = dualize(
+            self,
+            len(self._healthy),
+            max_size=max_size,
+            minimum=minimum,
+            stop=stop,
+            progress=progress,
+        )
+        members = [tuple(sorted(diagnosis)) for diagnosis in found.diagnoses]
+        return Diagnoses(
+            diagnoses=tuple(sorted(members, key=lambda each: (len(each), each))),
+            minimum=minimum,
+            below=found.below,
+            reason=found.reason,
+            failing=tuple(self._failing or ()),
+            unexplained=() if found.unexplained is None else self._unexplained(),
+            conflicts=tuple(found.conflicts),
+            checks=self.checks - before,
+            seconds=time.perf_counter() - began,
+        )
+
+    def _unexplained(self) -> tuple[int, ...]:
+        return tuple(
+            number for number in self._failing or () if self._ask(number, [], None)[0] is False
+        )
+
+    def witness(self, diagnosis: Sequence[int], observation: int) -> Witness | None:
+        """How the observation can come about if all components outside of the diagnosis are
+        healthy; None: it cannot."""
+        answer, solver = self._ask(observation, self._outside(frozenset(diagnosis)), None)
+        return Witness(tuple(solver.model())) if answer else None
+
+    def contradiction(self, observation: int) -> tuple[int, ...] | None:
+        """Literals of an observation that cannot all be true whatever the components do; None: the
+        whole observation is possible."""
+        with Solver(self.system.clauses, engine=self._engine) as solver:
+            if solver.solve(self._literals[observation]):
+                return None
+            return solver.core()
+
+    def close(self) -> None:
+        for solver in self._solvers.values():
+            solver.close()
+        self._solvers.clear()
+
+    def __enter__(self) -> Diagnoser:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def diagnose(
+    system: System,
+    observations: Sequence[Observation],
+    *,
+    max_size: int | None = None,
+    minimum: bool = True,
+    stop: Stop | None = None,
+    progress: Told | None = None,
+) -> Diagnoses:
+    """Sets of components that explain all the observations: those with as few components as
+    possible; or, with `minimum` false, all minimal ones. In any case with no more than `max_size`.
+    """
+    with Diagnoser(system, observations) as diagnoser:
+        return diagnoser.diagnose(max_size=max_size, minimum=minimum, stop=stop, progress=progress)
+
+
+def _check(system: System, observations: Sequence[Observation]) -> None:
+    variables = system.variables
+    literals = [component.healthy for component in system.components]
+    if len(set(map(abs, literals))) < len(literals):
+        raise ValueError("two components have the same healthy variable")
+    literals += [literal for observation in observations for literal in observation.literals]
+    wrong = [literal for literal in literals if not 0 < abs(literal) <= variables]
+    if wrong:
+        raise ValueError(f"the system has no variable {abs(wrong[0])}")
