@@ -1,0 +1,132 @@
+"""How far loops and calls are unrolled: as far as the failing tests go, and a little further
+(Graussam, section 3.2.4).
+
+That no run goes further is assumed in diagnosis: a change that needs more rounds is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from whence.locate.interpreter import Interpreter
+from whence.locate.observations import Ran, Test
+from whence.locate.outcome import Options, Outcome
+from whence.model.program import Call, Loop, Program
+from whence.model.program_walk import statements
+
+__all__ = ["Unrolling", "unrolling"]
+
+#: Of a loop that did not end: how many rounds are looked at.
+_ENDLESS = 8
+_DEEPEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Unrolling:
+    """`rounds`: how often the bodies of loops run at most, each time that control comes to them,
+    by number. `depth`: how many calls are open at most."""
+
+    rounds: Mapping[int, int]
+    depth: int
+
+
+def unrolling(
+    program: Program,
+    entry: str,
+    failing: Sequence[Ran],
+    options: Options,
+    *,
+    slack: int = 1,
+    most: int | None = None,
+) -> Unrolling:
+    """With `slack` more rounds than in any failing run, and never more than `most`."""
+    loops = [
+        statement
+        for function in program.functions.values()
+        for statement in statements(function.body)
+        if isinstance(statement, Loop)
+    ]
+    seen = {loop.number: 0 for loop in loops}
+    again: list[Test] = []
+    for ran in failing:
+        covered = ran.outcome.coverage
+        if covered is None:
+            again.append(ran.test)
+            continue
+        if any(covered.statements.get(number, 0) > 1 for number in covered.loops):
+            # A sum over all times that control came by: the run has to say more.
+            again.append(ran.test)
+            continue
+        for number, rounds in covered.loops.items():
+            seen[number] = max(seen[number], _ended(rounds, ran.outcome))
+    if again:
+        traced = Interpreter(program, replace(options, dependences=True, coverage=False))
+        for test in again:
+            outcome = _run(traced, entry, test)
+            for number, rounds in _longest(outcome, seen).items():
+                seen[number] = max(seen[number], _ended(rounds, outcome))
+    rounds = {number: known + slack for number, known in seen.items()}
+    if most is not None:
+        rounds = {number: min(known, most) for number, known in rounds.items()}
+    return Unrolling(rounds, _depth(program, entry, failing, options) + slack)
+
+
+def _ended(rounds: int, outcome: Outcome) -> int:
+    return min(rounds, _ENDLESS) if outcome.end == "limit" else rounds
+
+
+def _run(interpreter: Interpreter, entry: str, test: Test) -> Outcome:
+    return interpreter.run(
+        entry, test.args, argv=test.argv, stdin=test.stdin, globals=test.globals
+    )
+
+
+def _longest(outcome: Outcome, loops: Mapping[int, int]) -> dict[int, int]:
+    """The longest stretch of rounds of each loop. Where a loop is left in the middle, two stretches
+    count as one: it may be too many, never too few."""
+    running: dict[int, int] = {}
+    longest: dict[int, int] = {}
+    for event in outcome.events:
+        if event.statement not in loops or event.decision is None:
+            continue
+        if event.decision:
+            count = running.get(event.statement, 0) + 1
+            running[event.statement] = count
+            if count > longest.get(event.statement, 0):
+                longest[event.statement] = count
+        else:
+            running[event.statement] = 0
+    return longest
+
+
+def _depth(program: Program, entry: str, failing: Sequence[Ran], options: Options) -> int:
+    """How many calls are open at once. Where no function can call itself, all of them."""
+    if not _recursive(program):
+        return len(program.functions) + 1
+    enough = 1
+    for ran in failing:
+        while enough < _DEEPEST:
+            limited = Interpreter(program, replace(options, depth=3 * enough, coverage=False))
+            if _run(limited, entry, ran.test).end != "limit" or ran.outcome.end == "limit":
+                break
+            enough = min(2 * enough, _DEEPEST)
+    return 3 * enough if enough < _DEEPEST else _DEEPEST
+
+
+def _recursive(program: Program) -> bool:
+    calls: dict[str, set[str]] = {}
+    for key, function in program.functions.items():
+        called = calls.setdefault(key, set())
+        for statement in statements(function.body):
+            if isinstance(statement, Call):
+                if isinstance(statement.callee, str):
+                    called.add(statement.callee)
+                else:
+                    called |= program.functions.keys()
+    finished: set[str] = set()
+    while True:
+        more = {key for key, called in calls.items() if called & calls.keys() <= finished}
+        if more <= finished:
+            return finished != calls.keys()
+        finished |= more
