@@ -19,7 +19,7 @@ class Encodable(Generator):
     def member(self, scope: Scope, name: str, dot: str = ".") -> tuple[str, str]:
         while True:
             text, type = super().member(scope, name, dot)
-            if "u." not in text.rsplit(name, 1)[-1]:
+            if not re.search(r"\bu\.[wy]", text):
                 return text, type
 
     def text(self) -> str:

@@ -61,9 +61,10 @@ _MOST_PRINTED = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class EncodedProgram:
-    """`observations` are the tests, in their order; `places` the components, in the order of the
-    description's. `unwound` are loops of which it was assumed that they do not run longer than in the
-    tests, with how often their bodies run at most; `cut`: so was the depth of calls."""
+    """`observations` are the tests, in their order; `places` the components, in the order of
+    the description's. `unwound` are loops of which it was assumed that they do not run longer than
+    in the tests, with how often their bodies run at most; `cut`: so was the depth of calls. `uses`
+    are the places whose statements use a macro or an array."""
 
     description: Description
     observations: tuple[Observation, ...]
@@ -71,6 +72,7 @@ class EncodedProgram:
     havocs: tuple[Havoc, ...]
     unwound: tuple[tuple[Loop, int], ...]
     cut: bool
+    uses: Mapping[Place, frozenset[Place]]
 
     @property
     def system(self) -> System:
@@ -418,6 +420,7 @@ class _Finish:
                 for number, loop in sorted(encoder.unwound.items())
             ),
             encoder.cut,
+            {place: frozenset(users) for place, users in encoder.uses.items()},
         )
 
     def _wanted(self, test: Test) -> Iterator[Literal]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from whence.locate.encode_places import Places, resized
+from whence.locate.fault_model import Place
 from whence.locate.symbolic import (
     OFFSET,
     Aggregate,
@@ -62,7 +63,7 @@ class Expressions(Places):
         expansion = expression.expansion
         if expansion is None or expansion == outer or self.place is None:
             return value
-        place = self.suspects.macro(expansion, self.function)
+        place = self._macro(expansion)
         if place is None or isinstance(value, (Aggregate, Pointer)):
             return value
         if isinstance(expression, IntConstant):
@@ -81,6 +82,12 @@ class Expressions(Places):
         return self.havoc(
             place, value, expression.type, f"{expansion.macro}(...)", expression.origin
         )
+
+    def _macro(self, expansion: Expansion) -> Place | None:
+        place = self.suspects.macro(expansion)
+        if place is not None and self.place is not None:
+            self.uses.setdefault(place, set()).add(self.place)
+        return place
 
     def _expression(self, expression: Expression) -> Value:
         circuit = self.circuit
@@ -150,7 +157,7 @@ class Expressions(Places):
         if isinstance(expression, (Logical, Unary, Binary)):
             expansion = expression.expansion
             if expansion is not None and expansion != outer and self.place is not None:
-                place = self.suspects.macro(expansion, self.function)
+                place = self._macro(expansion)
                 literal = self.havoc_bit(
                     place, literal, f"{expansion.macro}(...)", expression.origin
                 )

@@ -92,6 +92,8 @@ class Places:
     function: str = ""
     healthy_of: dict[Place, Literal] = field(default_factory=dict)
     havocs: list[Havoc] = field(default_factory=list)
+    #: Where macros are used: the places of the statements.
+    uses: dict[Place, set[Place]] = field(default_factory=dict)
     objects: dict[str, Object] = field(default_factory=dict)
     _macro_constants: dict[tuple[Place, int, int], Word] = field(default_factory=dict)
     _addressed: dict[Object, None] = field(default_factory=dict)

@@ -146,7 +146,7 @@ class Suspects:
                 place = self._place("statement", outer)
             self.of_statement[statement.number] = place
 
-    def macro(self, expansion: Expansion, function: str) -> Place | None:
+    def macro(self, expansion: Expansion) -> Place | None:
         """Of the definition of a macro."""
         if not self.model.definitions or not expansion.definition.line:
             return None

@@ -1,47 +1,16 @@
-"""Tests of a program, and which of them fail.
-
-A test says what goes in (arguments, globals, arguments of the process, standard input) and what
-should come out; where it says nothing, only assertions and undefined behaviour count.  Whether it
-fails is found by running it.
-"""
+"""Which tests of a program fail: that is found by running them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from whence.locate.interpreter import Interpreter
-from whence.locate.outcome import Outcome, Value
-from whence.source import NOWHERE, Diagnostic, InputError, Origin
+from whence.locate.outcome import Outcome
+from whence.model.program_test import Expected, Test, Value
+from whence.source import Diagnostic
 
 __all__ = ["Expected", "Ran", "Test", "contradictions", "expect", "run_tests"]
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a test asks for; None: nothing. `returned` is a tuple of one value, which may be None:
-    a null pointer."""
-
-    returned: tuple[Value] | None = None
-    globals: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
-    stdout: bytes | None = None
-    exit_code: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """`args` None: none were given."""
-
-    __test__ = False
-
-    name: str
-    args: tuple[Value, ...] | None = None
-    globals: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
-    argv: tuple[bytes, ...] = ()
-    stdin: bytes = b""
-    expected: Expected = field(default_factory=Expected)
-    origin: Origin = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +42,7 @@ def run_tests(
     """Runs all of them. `told` hears how many have run."""
     ran = []
     for number, test in enumerate(tests, 1):
-        try:
-            outcome = _run(interpreter, entry, test)
-        except InputError:
-            raise
+        outcome = _run(interpreter, entry, test)
         ran.append(Ran(test, outcome, failure(test, outcome)))
         if told is not None:
             told(number)

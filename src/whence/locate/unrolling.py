@@ -48,25 +48,28 @@ def unrolling(
         if isinstance(statement, Loop)
     ]
     seen = {loop.number: 0 for loop in loops}
+    # Loops that no condition ends leave no decisions in a trace: their sum has to do.
+    deciding = {loop.number for loop in loops if loop.condition is not None}
     again: list[Test] = []
     for ran in failing:
         covered = ran.outcome.coverage
         if covered is None:
-            again.append(ran.test)
-            continue
-        if any(covered.statements.get(number, 0) > 1 for number in covered.loops):
-            # A sum over all times that control came by: the run has to say more.
-            again.append(ran.test)
-            continue
-        for number, rounds in covered.loops.items():
-            seen[number] = max(seen[number], _ended(rounds, ran.outcome))
+            raise ValueError("the tests were run without coverage")
+        for number, total in covered.loops.items():
+            if covered.statements.get(number, 0) > 1 and number in deciding:
+                # A sum over all times that control came by: the run has to say more.
+                if not again or again[-1] is not ran.test:
+                    again.append(ran.test)
+            else:
+                seen[number] = max(seen[number], _ended(total, ran.outcome))
     if again:
         traced = Interpreter(program, replace(options, dependences=True, coverage=False))
         for test in again:
             outcome = _run(traced, entry, test)
-            for number, rounds in _longest(outcome, seen).items():
-                seen[number] = max(seen[number], _ended(rounds, outcome))
-    rounds = {number: known + slack for number, known in seen.items()}
+            for number, stretch in _longest(outcome, seen).items():
+                seen[number] = max(seen[number], _ended(stretch, outcome))
+    # A loop that tests last has gone through its body once before it is decided.
+    rounds = {loop.number: seen[loop.number] + loop.tests_last + slack for loop in loops}
     if most is not None:
         rounds = {number: min(known, most) for number, known in rounds.items()}
     return Unrolling(rounds, _depth(program, entry, failing, options) + slack)
@@ -77,9 +80,7 @@ def _ended(rounds: int, outcome: Outcome) -> int:
 
 
 def _run(interpreter: Interpreter, entry: str, test: Test) -> Outcome:
-    return interpreter.run(
-        entry, test.args, argv=test.argv, stdin=test.stdin, globals=test.globals
-    )
+    return interpreter.run(entry, test.args, argv=test.argv, stdin=test.stdin, globals=test.globals)
 
 
 def _longest(outcome: Outcome, loops: Mapping[int, int]) -> dict[int, int]:
