@@ -186,7 +186,7 @@ def localize(
             notes=notes,
         )
     tell("encoding", 0, len(failing))
-    bounds = unrolling(program, entry, failing, options, slack=settings.slack, most=settings.rounds)
+    bounds = unrolling(program, entry, ran, options, slack=settings.slack, most=settings.rounds)
     encoded = encode_program(
         program,
         entry,

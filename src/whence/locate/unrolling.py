@@ -1,7 +1,9 @@
 """How far loops and calls are unrolled: as far as the failing tests go, and a little further
 (Graussam, section 3.2.4).
 
-That no run goes further is assumed in diagnosis: a change that needs more rounds is not found.
+That no run goes further is assumed in diagnosis: a change that needs more rounds is not found.  A
+failing test often leaves a loop too early, so that passing tests are listened to as well, as long
+as they do not go very much further.
 """
 
 from __future__ import annotations
@@ -17,6 +19,9 @@ from whence.model.program_walk import statements
 
 __all__ = ["Unrolling", "unrolling"]
 
+#: So many rounds further, if tests that pass need them; and how many of these are traced.
+_FURTHER = 16
+_TRACED = 10
 #: Of a loop that did not end: how many rounds are looked at.
 _ENDLESS = 8
 _DEEPEST = 200
@@ -34,45 +39,60 @@ class Unrolling:
 def unrolling(
     program: Program,
     entry: str,
-    failing: Sequence[Ran],
+    ran: Sequence[Ran],
     options: Options,
     *,
     slack: int = 1,
     most: int | None = None,
 ) -> Unrolling:
-    """With `slack` more rounds than in any failing run, and never more than `most`."""
+    """With `slack` more rounds than in any run, and never more than `most`."""
     loops = [
         statement
         for function in program.functions.values()
         for statement in statements(function.body)
         if isinstance(statement, Loop)
     ]
+    traced = Interpreter(program, replace(options, dependences=True, coverage=False))
+    failing = [each for each in ran if each.failure]
+    rounds = _rounds(traced, entry, loops, failing, len(failing))
+    passing = _rounds(traced, entry, loops, [each for each in ran if not each.failure], _TRACED)
+    for number, needed in passing.items():
+        rounds[number] = max(rounds[number], min(needed, rounds[number] + _FURTHER))
+    bounds = {number: known + slack for number, known in rounds.items()}
+    if most is not None:
+        bounds = {number: min(known, most) for number, known in bounds.items()}
+    return Unrolling(bounds, _depth(program, entry, ran, options) + slack)
+
+
+def _rounds(
+    traced: Interpreter, entry: str, loops: Sequence[Loop], ran: Sequence[Ran], most: int
+) -> dict[int, int]:
+    """The most rounds of each loop. Of runs that have to be traced, only `most`: those in which
+    loops run most often."""
     seen = {loop.number: 0 for loop in loops}
     # Loops that no condition ends leave no decisions in a trace: their sum has to do.
     deciding = {loop.number for loop in loops if loop.condition is not None}
-    again: list[Test] = []
-    for ran in failing:
-        covered = ran.outcome.coverage
+    again: list[tuple[int, Test]] = []
+    for each in ran:
+        covered = each.outcome.coverage
         if covered is None:
             raise ValueError("the tests were run without coverage")
+        repeated = 0
         for number, total in covered.loops.items():
             if covered.statements.get(number, 0) > 1 and number in deciding:
                 # A sum over all times that control came by: the run has to say more.
-                if not again or again[-1] is not ran.test:
-                    again.append(ran.test)
+                repeated += total
             else:
-                seen[number] = max(seen[number], _ended(total, ran.outcome))
-    if again:
-        traced = Interpreter(program, replace(options, dependences=True, coverage=False))
-        for test in again:
-            outcome = _run(traced, entry, test)
-            for number, stretch in _longest(outcome, seen).items():
-                seen[number] = max(seen[number], _ended(stretch, outcome))
+                seen[number] = max(seen[number], _ended(total, each.outcome))
+        if repeated:
+            again.append((repeated, each.test))
+    again.sort(key=lambda pair: -pair[0])
+    for _, test in again[:most]:
+        outcome = _run(traced, entry, test)
+        for number, stretch in _longest(outcome, seen).items():
+            seen[number] = max(seen[number], _ended(stretch, outcome))
     # A loop that tests last has gone through its body once before it is decided.
-    rounds = {loop.number: seen[loop.number] + loop.tests_last + slack for loop in loops}
-    if most is not None:
-        rounds = {number: min(known, most) for number, known in rounds.items()}
-    return Unrolling(rounds, _depth(program, entry, failing, options) + slack)
+    return {loop.number: seen[loop.number] + loop.tests_last for loop in loops}
 
 
 def _ended(rounds: int, outcome: Outcome) -> int:
@@ -101,12 +121,14 @@ def _longest(outcome: Outcome, loops: Mapping[int, int]) -> dict[int, int]:
     return longest
 
 
-def _depth(program: Program, entry: str, failing: Sequence[Ran], options: Options) -> int:
+def _depth(program: Program, entry: str, runs: Sequence[Ran], options: Options) -> int:
     """How many calls are open at once. Where no function can call itself, all of them."""
     if not _recursive(program):
         return len(program.functions) + 1
     enough = 1
-    for ran in failing:
+    for ran in runs:
+        if not ran.failure:
+            continue
         while enough < _DEEPEST:
             limited = Interpreter(program, replace(options, depth=3 * enough, coverage=False))
             if _run(limited, entry, ran.test).end != "limit" or ran.outcome.end == "limit":
