@@ -183,7 +183,9 @@ class Calls(Statements):
                 number = self._number(arguments[0])
                 zero = words.constant(0, len(number))
                 over = words.subtract_overflows(self.circuit, zero, number, signed=True)
-                self.check("overflow", self.circuit.and_(number[-1], over) ^ 1)
+                # The library's functions do not wrap, as the interpreter has it.
+                fits = self.circuit.and_(number[-1], over) ^ 1
+                self.check("overflow", fits, always=True)
                 minus = words.negate(self.circuit, number)
                 value = words.choose(self.circuit, number[-1], minus, number)
             case "printf" | "fprintf" | "puts" | "putchar":

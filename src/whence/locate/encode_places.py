@@ -172,9 +172,10 @@ class Places:
         assert isinstance(result, Pointer)
         return result
 
-    def check(self, kind: Check, holds: Literal, *, index: bool = False) -> None:
-        """`holds` on this path, unless its component is not healthy and its checks go with it."""
-        if kind not in self.model.checks or holds == TRUE:
+    def check(self, kind: Check, holds: Literal, *, always: bool = False) -> None:
+        """`holds` on this path, unless its component is not healthy and its checks go with it.
+        `always`: also if checks of this kind are not asked for."""
+        if (kind not in self.model.checks and not always) or holds == TRUE:
             return
         decisions = self.model.decisions
         dropped = True
@@ -305,7 +306,7 @@ class Places:
                 wide = words.constant(length + more, OFFSET)
                 behind = words.less(circuit, index, wide, signed=False)
                 inside = circuit.or_(inside, circuit.and_(made.grown, behind))
-        self.check("bounds", inside, index=True)
+        self.check("bounds", inside)
 
     def _moved(self, alternatives: tuple[Alternative, ...], by: int) -> tuple[Alternative, ...]:
         if not by:

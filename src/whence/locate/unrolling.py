@@ -8,10 +8,12 @@ as they do not go very much further.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import FrameType
 
-from whence.locate.interpreter import Interpreter
+from whence.locate.interpreter import COMPILED, Interpreter
 from whence.locate.observations import Ran, Test
 from whence.locate.outcome import Options, Outcome
 from whence.model.program import Call, Loop, Program
@@ -25,6 +27,8 @@ _TRACED = 10
 #: Of a loop that did not end: how many rounds are looked at.
 _ENDLESS = 8
 _DEEPEST = 200
+#: So many passing tests say how deep calls go.
+_PROBED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +129,35 @@ def _depth(program: Program, entry: str, runs: Sequence[Ran], options: Options) 
     """How many calls are open at once. Where no function can call itself, all of them."""
     if not _recursive(program):
         return len(program.functions) + 1
-    enough = 1
-    for ran in runs:
-        if not ran.failure:
-            continue
-        while enough < _DEEPEST:
-            limited = Interpreter(program, replace(options, depth=3 * enough, coverage=False))
-            if _run(limited, entry, ran.test).end != "limit" or ran.outcome.end == "limit":
-                break
-            enough = min(2 * enough, _DEEPEST)
-    return 3 * enough if enough < _DEEPEST else _DEEPEST
+    plain = Interpreter(program, replace(options, coverage=False))
+    passing = [each for each in runs if not each.failure]
+    deepest = 1
+    for each in [each for each in runs if each.failure] + passing[:_PROBED]:
+        if each.outcome.end != "limit":
+            deepest = max(deepest, _open_calls(plain, entry, each.test))
+    return min(deepest, _DEEPEST)
+
+
+def _open_calls(interpreter: Interpreter, entry: str, test: Test) -> int:
+    """How many calls of the program's functions are open at once: each is one of Python."""
+    depth = deepest = 0
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        nonlocal depth, deepest
+        if frame.f_code.co_filename == COMPILED:
+            if event == "call":
+                depth += 1
+                deepest = max(deepest, depth)
+            elif event == "return":
+                depth -= 1
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        _run(interpreter, entry, test)
+    finally:
+        sys.setprofile(before)
+    return deepest
 
 
 def _recursive(program: Program) -> bool:
