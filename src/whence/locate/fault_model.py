@@ -5,7 +5,8 @@ assignments, decisions, returned values and arguments come to is anything of the
 merge as they did (section 4.2.3).  Checks of pointers and bounds within it hold no more, as
 decisions 1 to 6 have it.
 
-Beyond the thesis, definitions of macros, sizes of arrays and initialisers are components too.
+Beyond the thesis, definitions of macros, constants of enumerations, sizes of arrays and
+initialisers are components too.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     "overflow",
     "uninitialised",
 )
-Kind = Literal["line", "statement", "macro", "array size", "initialiser"]
+Kind = Literal["line", "statement", "macro", "constant", "array size", "initialiser"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +148,11 @@ class Suspects:
             self.of_statement[statement.number] = place
 
     def macro(self, expansion: Expansion) -> Place | None:
-        """Of the definition of a macro."""
+        """Of the definition of a macro, or of the constant of an enumeration."""
         if not self.model.definitions or not expansion.definition.line:
             return None
-        return self._place("macro", expansion.definition, expansion.macro)
+        kind: Kind = "constant" if expansion.enumerated else "macro"
+        return self._place(kind, expansion.definition, expansion.macro)
 
     def array_size(self, origin: Origin, name: str, function: str) -> Place | None:
         if not self.model.definitions or not origin.line or function in self.model.trusted:

@@ -66,6 +66,8 @@ def place_words(place: Place) -> str:
     match place.kind:
         case "macro":
             return f"macro `{place.name}`"
+        case "constant":
+            return f"constant `{place.name}`"
         case "array size":
             return f"the size of `{place.name}`"
         case "initialiser":
