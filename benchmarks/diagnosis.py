@@ -4,7 +4,7 @@ Use as a program, from the project's folder::
 
     python benchmarks/diagnosis.py                       # made circuits
     python benchmarks/diagnosis.py --markdown            # and rewrite the tables in README.md
-    python benchmarks/diagnosis.py --engines             # the SAT solvers, and copies, compared
+    python benchmarks/diagnosis.py --engines             # the SAT solvers compared
     python benchmarks/diagnosis.py --instances DIR --hsd PROGRAM
                                                          # files of others, and their tool
 
@@ -28,6 +28,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from benchmarks.gates import Faulty, faulty
+from benchmarks.statements import Program, program
 
 from whence.formats.mbd import read_mbd_file
 from whence.locate import baselines
@@ -45,10 +46,23 @@ BY_OBSERVATIONS: Final = [(300, count, 2) for count in (1, 10, 100, 1_000)]
 BY_COMPONENTS: Final = [(count, 20, 2) for count in (100, 300, 1_000, 3_000, 10_000)]
 
 
+#: (statements, observations)
+PROGRAMS: Final = [(30, 1), (30, 10), (30, 100), (30, 1_000), (100, 20), (300, 20), (1_000, 20)]
+
+
 def instance(gates: int, observations: int, faults: int) -> Faulty:
     for seed in range(1, 100):
         try:
             return faulty(gates, observations, faults, seed)
+        except ValueError:
+            continue
+    raise AssertionError("no seed will do")
+
+
+def wrong_program(statements: int, observations: int) -> Program:
+    for seed in range(1, 100):
+        try:
+            return program(statements, observations, seed)
         except ValueError:
             continue
     raise AssertionError("no seed will do")
@@ -60,11 +74,10 @@ def ours(
     *,
     minimum: bool = True,
     engine: str = ENGINES[0],
-    copies: bool = False,
     seconds: float = SECONDS,
 ) -> tuple[float, Diagnoses]:
     began = time.perf_counter()
-    with Diagnoser(system, observations, engine=engine, copies=copies) as diagnoser:
+    with Diagnoser(system, observations, engine=engine) as diagnoser:
         found = diagnoser.diagnose(minimum=minimum, stop=Stop(seconds=seconds))
     return time.perf_counter() - began, found
 
@@ -79,24 +92,23 @@ def _timed(run: Callable[[], str | None], mine: float) -> str:
     return f"{more}{seconds:,.2f} | {ratio} | {told or '–'}"
 
 
-def row(gates: int, observations: int, faults: int) -> str:
-    made = instance(gates, observations, faults)
-    system = made.description.system
-    seconds, found = ours(system, made.observations)
+def row(system: System, observations: Sequence[Observation]) -> str:
+    seconds, found = ours(system, observations)
+    count = f"| {len(system.components):,} | {len(system.clauses):,} | {len(observations):,} "
     if not found.complete:
-        return f"| {gates:,} | {observations:,} | > {seconds:.2f} |" + " – |" * 13
+        return f"{count}| > {seconds:.2f} |" + " – |" * 13
     size = len(found.diagnoses[0])
     stop = Stop(seconds=SECONDS)
 
     def by_union() -> str | None:
-        singles, complete = baselines.single_diagnoses(system, made.observations, stop=stop)
+        singles, complete = baselines.single_diagnoses(system, observations, stop=stop)
         return f"{len(baselines.union(singles)):,}" if complete else None
 
     def by_diagcombine() -> str | None:
         began = time.perf_counter()
         # What it needs to find all that we found, and no more.
         singles, complete = baselines.single_diagnoses(
-            system, made.observations, minimum=False, max_size=size, stop=stop
+            system, observations, minimum=False, max_size=size, stop=stop
         )
         left = SECONDS - (time.perf_counter() - began)
         if not complete or left <= 0:
@@ -105,34 +117,40 @@ def row(gates: int, observations: int, faults: int) -> str:
         return f"{len(combined.diagnoses):,} of {combined.built:,}" if combined.complete else None
 
     def by_copies() -> str | None:
-        if system.variables * observations > 2_000_000:
-            return None
-        combined = baselines.replicated(system, made.observations, stop=stop)
+        combined = baselines.replicated(system, observations, stop=stop)
         if combined.complete:
             same = {tuple(sorted(each)) for each in combined.diagnoses} == set(found.diagnoses)
             assert same, "not the same diagnoses"
         return f"{len(combined.diagnoses):,}" if combined.complete else None
 
+    one = " – | – | – "
+    if system.variables * len(observations) <= 500_000:
+        one = _timed(by_copies, seconds)
     return (
-        f"| {gates:,} | {observations:,} | {seconds:.3f} | {found.checks:,} | {size} "
-        f"| {len(found.diagnoses):,} | {len(found.components):,} | {_timed(by_union, seconds)} "
-        f"| {_timed(by_diagcombine, seconds)} | {_timed(by_copies, seconds)} |"
+        f"{count}| {seconds:.3f} | {found.checks:,} | {size} | {len(found.diagnoses):,} "
+        f"| {len(found.components):,} | {_timed(by_union, seconds)} "
+        f"| {_timed(by_diagcombine, seconds)} | {one} |"
     )
 
 
 def tables() -> Iterator[str]:
     yield (
-        "| gates | observations | ours, s | checks | size | diagnoses | their components "
-        "| union, s | ratio | components | DiagCombine, s | ratio | diagnoses of unions "
+        "| components | clauses | observations | ours, s | checks | size | diagnoses "
+        "| their components | union, s | ratio | components | DiagCombine, s | ratio | diagnoses of unions "
         "| one formula, s | ratio | diagnoses |"
     )
-    yield "|" + " ---: |" * 16
+    yield "|" + " ---: |" * 17
     for case in (*BY_OBSERVATIONS, *BY_COMPONENTS):
-        yield row(*case)
+        made = instance(*case)
+        yield row(made.description.system, made.observations)
+    for statements, observations in PROGRAMS:
+        written = wrong_program(statements, observations)
+        yield row(written.description.system, written.observations)
     yield ""
     yield (
-        f"> : stopped after {SECONDS:g} s (or, of one formula, not tried, with more than 2,000,000 "
-        "variables). All smallest diagnoses of circuits with two gates stuck. Union: of each "
+        f"> : stopped after {SECONDS:g} s ; one formula was not tried with more than 500,000 "
+        "variables. All smallest diagnoses; first of circuits with two gates stuck, then of "
+        "programs of 32-bit arithmetic with one wrong statement. Union: of each "
         "observation's smallest diagnoses, by MaxSAT (BugAssist); it has no diagnoses, but their "
         "components. DiagCombine: all unions of diagnoses of single observations, up to the size "
         "of ours (SNIPER). One formula: MaxSAT of all copies (CFaults)."
@@ -140,20 +158,15 @@ def tables() -> Iterator[str]:
 
 
 def engines() -> Iterator[str]:
-    yield "| gates | observations | solver | copies | s | checks |"
-    yield "| ---: | ---: | --- | --- | ---: | ---: |"
+    yield "| gates | observations | " + " | ".join(f"{engine}, s" for engine in ENGINES) + " |"
+    yield "| ---: | ---: |" + " ---: |" * len(ENGINES)
     for gates, observations, faults in ((300, 100, 2), (1_000, 20, 2), (3_000, 20, 2)):
         made = instance(gates, observations, faults)
+        cells = []
         for engine in ENGINES:
-            for copies in (False, True):
-                seconds, found = ours(
-                    made.description.system, made.observations, engine=engine, copies=copies
-                )
-                more = "" if found.complete else "> "
-                yield (
-                    f"| {gates:,} | {observations:,} | {engine} | {'yes' if copies else 'no'} "
-                    f"| {more}{seconds:.2f} | {found.checks:,} |"
-                )
+            seconds, found = ours(made.description.system, made.observations, engine=engine)
+            cells.append(f"{'' if found.complete else '> '}{seconds:.2f}")
+        yield f"| {gates:,} | {observations:,} | {' | '.join(cells)} |"
 
 
 def instances(folder: Path, program: Path | None, limit: float) -> Iterator[str]:
