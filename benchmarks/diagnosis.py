@@ -136,8 +136,8 @@ def row(system: System, observations: Sequence[Observation]) -> str:
 def tables() -> Iterator[str]:
     yield (
         "| components | clauses | observations | ours, s | checks | size | diagnoses "
-        "| their components | union, s | ratio | components | DiagCombine, s | ratio | diagnoses of unions "
-        "| one formula, s | ratio | diagnoses |"
+        "| their components | union, s | ratio | components | DiagCombine, s | ratio "
+        "| diagnoses of unions | one formula, s | ratio | diagnoses |"
     )
     yield "|" + " ---: |" * 17
     for case in (*BY_OBSERVATIONS, *BY_COMPONENTS):
@@ -148,7 +148,7 @@ def tables() -> Iterator[str]:
         yield row(written.description.system, written.observations)
     yield ""
     yield (
-        f"> : stopped after {SECONDS:g} s ; one formula was not tried with more than 500,000 "
+        f"> : stopped after {SECONDS:g} s; one formula was not tried with more than 500,000 "
         "variables. All smallest diagnoses; first of circuits with two gates stuck, then of "
         "programs of 32-bit arithmetic with one wrong statement. Union: of each "
         "observation's smallest diagnoses, by MaxSAT (BugAssist); it has no diagnoses, but their "
