@@ -6,7 +6,8 @@ Use as a program, from the project's folder::
     python benchmarks/circuits.py --markdown     # and rewrite the table in README.md
 
 Each formula is built twice, ready to be solved by the same solver: by `whence.solve.circuits` and
-`whence.solve.cnf`, and by z3 (`simplify`, `bit-blast`, `tseitin-cnf`; clauses from its DIMACS text).
+`whence.solve.cnf`, and by z3 (`simplify`, `fpa2bv`, `bit-blast`, `tseitin-cnf`; clauses from its DIMACS
+text).
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from whence.solve import words
+from whence.solve import floats, words
 from whence.solve.circuits import Circuit, Literal
 from whence.solve.cnf import encode
+from whence.solve.floats import Format
 from whence.solve.sat import Limit, Solver
 from whence.solve.words import Word
 
@@ -178,6 +180,27 @@ def _polynomial(terms: int) -> Case:
     return Case(ours, theirs, True)
 
 
+def _float(form: Format, sort: Callable[[], Any], operation: str) -> Case:
+    """Some a op b = 1 with a and b of which the bits are mostly free."""
+
+    def ours(c: Circuit) -> Literal:
+        a, b = (words.fresh(c, form.width) for _ in range(2))
+        run = {"+": floats.float_add, "*": floats.float_multiply, "/": floats.float_divide}
+        one = floats.float_constant(1.0, form)
+        result = run[operation](c, a, b, form)
+        small = floats.float_less(c, a, floats.float_constant(0.75, form), form)
+        positive = floats.float_less(c, floats.float_constant(0.5, form), a, form)
+        return c.all_([floats.float_equal(c, result, one, form), small, positive])
+
+    def theirs() -> Any:
+        a, b = z3.FP("a", sort()), z3.FP("b", sort())
+        run = {"+": z3.fpAdd, "*": z3.fpMul, "/": z3.fpDiv}
+        result = run[operation](z3.RNE(), a, b)
+        return z3.And(z3.fpEQ(result, z3.FPVal(1.0, sort())), z3.fpLT(a, 0.75), z3.fpGT(a, 0.5))
+
+    return Case(ours, theirs, True)
+
+
 CASES: Final[dict[str, Case]] = {
     "(x + y) z = x z + y z, 6 bits": _distributive(6),
     "factors of 3,215,031,751, 32 bits": _factors(3_215_031_751, 32),
@@ -186,6 +209,11 @@ CASES: Final[dict[str, Case]] = {
     "rotations, 32 bits": _shifts(32),
     "arithmetic and choices, 32 bits, 10": _polynomial(10),
     "arithmetic and choices, 32 bits, 300": _polynomial(300),
+    "a + b = 1, single": _float(floats.SINGLE, z3.Float32, "+"),
+    "a b = 1, single": _float(floats.SINGLE, z3.Float32, "*"),
+    "a / b = 1, single": _float(floats.SINGLE, z3.Float32, "/"),
+    "a + b = 1, double": _float(floats.DOUBLE, z3.Float64, "+"),
+    "a b = 1, double": _float(floats.DOUBLE, z3.Float64, "*"),
 }
 
 
@@ -211,7 +239,7 @@ def theirs(case: Case) -> Size:
     began = time.perf_counter()
     goal = z3.Goal()
     goal.add(case.theirs())
-    done = z3.Then("simplify", "bit-blast", "tseitin-cnf")(goal)[0]
+    done = z3.Then("simplify", "fpa2bv", "simplify", "bit-blast", "tseitin-cnf")(goal)[0]
     clauses = []
     variables = 0
     for line in done.dimacs(include_names=False).splitlines():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -205,10 +206,8 @@ def test_everything_that_is_wrong_is_said_but_not_without_end() -> None:
 
 @given(st.text("cop wnf0123456789-\n \0é", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    try:
+    with suppress(InputError):
         read_mbd(text)
-    except InputError:
-        pass
 
 
 def test_damaged_files(tmp_path: Path) -> None:

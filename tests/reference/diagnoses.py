@@ -6,24 +6,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, product
 
-__all__ = ["all_minimal", "consistent"]
+__all__ = ["all_minimal", "consistent", "unhealthy_sets"]
 
 Clauses = Sequence[Sequence[int]]
 
 
-def consistent(
+def unhealthy_sets(
     variables: int, clauses: Clauses, observation: Sequence[int], healthy: Sequence[int]
-) -> bool:
-    """Whether values of the variables exist under which everything holds."""
+) -> set[frozenset[int]]:
+    """For all values of the variables under which everything holds, the components (by number)
+    that are not healthy."""
+    found = set()
     for values in product([False, True], repeat=variables):
         true = {v if value else -v for v, value in enumerate(values, 1)}
-        if (
-            all(literal in true for literal in observation)
-            and all(literal in true for literal in healthy)
-            and all(any(literal in true for literal in clause) for clause in clauses)
+        if all(literal in true for literal in observation) and all(
+            any(literal in true for literal in clause) for clause in clauses
         ):
-            return True
-    return False
+            found.add(frozenset(n for n, literal in enumerate(healthy) if literal not in true))
+    return found
+
+
+def consistent(possible: set[frozenset[int]], diagnosis: frozenset[int]) -> bool:
+    """Whether an observation with these sets of components that are not healthy (all that there
+    are) is consistent if all outside of the diagnosis are healthy."""
+    return any(unhealthy <= diagnosis for unhealthy in possible)
 
 
 def all_minimal(
@@ -33,14 +39,13 @@ def all_minimal(
     observations: Sequence[Sequence[int]],
 ) -> set[frozenset[int]]:
     """The minimal diagnoses, as sets of numbers of components."""
-    numbers = range(len(healthy))
+    possible = [unhealthy_sets(variables, clauses, each, healthy) for each in observations]
     found: set[frozenset[int]] = set()
     for size in range(len(healthy) + 1):
-        for members in combinations(numbers, size):
+        for members in combinations(range(len(healthy)), size):
             diagnosis = frozenset(members)
             if any(smaller <= diagnosis for smaller in found):
                 continue
-            rest = [healthy[number] for number in numbers if number not in diagnosis]
-            if all(consistent(variables, clauses, each, rest) for each in observations):
+            if all(consistent(each, diagnosis) for each in possible):
                 found.add(diagnosis)
     return found

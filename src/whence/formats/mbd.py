@@ -8,12 +8,12 @@
     1 9 0
     7 -9 8 3 0
 
-A line `o` is an observation: literals that were all true.  `p wcnf` has the number of variables, the
-number of clauses, and the weight that clauses have which always hold; without it, none does.  Each
-other clause is a component, in their order, and holds if the component is healthy.  Mostly it is one
-literal, the component's healthy predicate; any other clause gets a variable for it.  Components
-have the weight 1: others are refused, for then it would matter which components a diagnosis has,
-and not only how many.
+A line `o` is an observation: literals that were all true.  `p wcnf` has the number of variables,
+the number of clauses, and the weight that clauses have which always hold; without it, none does.
+Each other clause is a component, in their order, and holds if the component is healthy.  Mostly it
+is one literal, the component's healthy predicate; any other clause gets a variable for it.
+Components have the weight 1: others are refused, for then it would matter which components a
+diagnosis has, and not only how many.
 
 Lists of literals end with 0, and may go on in the next line.  Two remarks of ours mean something:
 `c component 3 NAME` and `c observation 1 NAME` give names (numbers count from 1).
@@ -275,10 +275,12 @@ def write_mbd(problem: Problem) -> Iterator[str]:
     system = problem.system
     for note in problem.notes:
         yield f"c {' '.join(note.split())}\n"
-    for kind, named in (("component", system.components), ("observation", problem.observations)):
-        for number, each in enumerate(named, 1):
-            if name := " ".join(each.name.split()):
-                yield f"c {kind} {number} {name}\n"
+    names = [("component", [each.name for each in system.components])]
+    names.append(("observation", [each.name for each in problem.observations]))
+    for kind, those in names:
+        for number, name in enumerate(those, 1):
+            if name.strip():
+                yield f"c {kind} {number} {' '.join(name.split())}\n"
     for observation in problem.observations:
         yield f"o {_list(observation.literals)}\n"
     count = len(system.clauses) + len(system.components)

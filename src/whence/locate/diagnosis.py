@@ -4,9 +4,9 @@ Equation 5.3 has a copy of the system for each observation, which share nothing 
 predicates.  For given healthy components the copies have nothing to do with each other, so that
 each can be asked alone: is SD and OBS_i consistent if all components outside of a set are healthy?
 There is one encoding, and one solver, for all of these questions; observations and healthy
-predicates are assumptions.  What the solver learns of the system serves all observations.  Copies
-(`copies=True`) are solvers of their own, in each of which an observation is fixed: they are quicker
-where there are many questions for few observations, and take the memory of so many systems.
+predicates are assumptions.  What the solver learns of the system serves all observations.  Solvers
+of their own, in each of which an observation is fixed, took two to eighteen times as long on
+circuits and programs of all sizes: the system must be told to each.
 
 A component that is not assumed healthy may be either: as equation 4.2 has it, it restricts nothing
 to say that it is not.
@@ -26,6 +26,9 @@ from whence.solve.sat import ENGINES, Limit, Solver
 
 __all__ = ["Diagnoser", "Witness", "diagnose"]
 
+#: Conflicts with more components are left as the solver has them. They are nearly minimal, and to
+#: make them so took five times as long as everything else on circuits with 3,000 gates.
+_SMALL = 16
 #: A question that only serves to make a conflict smaller may take so many of the solver's.
 _SHRINKING = Limit(conflicts=1_000)
 
@@ -50,7 +53,6 @@ class Diagnoser:
         system: System,
         observations: Sequence[Observation],
         *,
-        copies: bool = False,
         engine: str = ENGINES[0],
     ) -> None:
         self.system = system
@@ -59,9 +61,9 @@ class Diagnoser:
         self._healthy = [component.healthy for component in system.components]
         self._number = {literal: number for number, literal in enumerate(self._healthy)}
         self._literals = [list(observation.literals) for observation in self.observations]
-        self._engine = engine
-        self._copies = copies
-        self._solvers: dict[int, Solver] = {}
+        self._solver = Solver(system.clauses, engine=engine)
+        # So that a solution has few components that are not healthy.
+        self._solver.prefer(self._healthy)
         self.checks = 0
         #: For an observation, sets of components (as bits) of which it is known that they explain
         #: it; so do their supersets.
@@ -72,38 +74,22 @@ class Diagnoser:
 
     # ---------------------------------------------------------------------------- questions
 
-    def _ask(
-        self, observation: int, healthy: list[int], limit: Limit | None
-    ) -> tuple[bool | None, Solver]:
+    def _ask(self, observation: int, healthy: list[int], limit: Limit | None) -> bool | None:
         """Is the system consistent with the observation if these healthy literals are true?"""
         self.checks += 1
-        solver = self._solver(observation)
-        assumed = healthy if self._copies else self._literals[observation] + healthy
-        return solver.solve(assumed, limit), solver
+        return self._solver.solve(self._literals[observation] + healthy, limit)
 
     def _outside(self, members: Collection[int]) -> list[int]:
         """The healthy literals of all other components."""
         return [literal for number, literal in enumerate(self._healthy) if number not in members]
 
-    def _solver(self, observation: int) -> Solver:
-        key = observation if self._copies else 0
-        solver = self._solvers.get(key)
-        if solver is None:
-            solver = Solver(self.system.clauses, engine=self._engine)
-            if self._copies:
-                solver.add([literal] for literal in self._literals[observation])
-            # So that a solution has few components that are not healthy.
-            solver.prefer(self._healthy)
-            self._solvers[key] = solver
-        return solver
-
-    def _core(self, solver: Solver) -> list[int]:
+    def _core(self) -> list[int]:
         """The healthy literals of the contradiction."""
-        return [literal for literal in solver.core() if literal in self._number]
+        return [literal for literal in self._solver.core() if literal in self._number]
 
-    def _free(self, solver: Solver, among: Iterable[int]) -> int:
+    def _free(self, among: Iterable[int]) -> int:
         """Those of these components that are not healthy in the solver's solution, as bits."""
-        true = solver.true
+        true = self._solver.true
         return sum(1 << number for number in among if not true(self._healthy[number]))
 
     def _remember(self, observation: int, free: int) -> None:
@@ -126,7 +112,7 @@ class Diagnoser:
                     if seen[literals]:
                         failing.append(number)
                     continue
-                answer, _ = self._ask(number, self._healthy, limit)
+                answer = self._ask(number, self._healthy, limit)
                 if answer is None:
                     raise GaveUp
                 seen[literals] = not answer
@@ -144,34 +130,36 @@ class Diagnoser:
         for place, observation in enumerate(self._order):
             if any(not known & ~bits for known in self._explained[observation]):
                 continue
-            answer, solver = self._ask(observation, healthy, limit)
+            answer = self._ask(observation, healthy, limit)
             if answer is None:
                 raise GaveUp
             if answer:
-                self._remember(observation, self._free(solver, candidate))
+                self._remember(observation, self._free(candidate))
                 continue
-            literals = self._shrink(observation, self._core(solver), limit)
+            literals = self._shrink(observation, self._core(), limit)
             self._order.insert(0, self._order.pop(place))
             return Conflict(frozenset(map(self._number.__getitem__, literals)), observation)
         return None
 
     def _shrink(self, observation: int, literals: list[int], limit: Limit) -> list[int]:
-        """A conflict among these, without any that it does not need: unless finding that out takes
-        too long. Pre: they are one."""
+        """A conflict among these, without any that it does not need: unless there are many, or
+        finding that out takes too long. Pre: they are one."""
+        if len(literals) > _SMALL:
+            return literals
         needed: list[int] = []
         rest = literals
         while rest:
             if limit.deadline is not None and time.perf_counter() >= limit.deadline:
                 raise GaveUp
             last = rest.pop()
-            answer, solver = self._ask(observation, needed + rest, _SHRINKING)
+            answer = self._ask(observation, needed + rest, _SHRINKING)
             if answer is False:
-                core = frozenset(self._core(solver))
+                core = frozenset(self._core())
                 rest = [literal for literal in rest if literal in core]
             else:
                 needed.append(last)
                 if answer:
-                    self._remember(observation, self._free(solver, self._number.values()))
+                    self._remember(observation, self._free(self._number.values()))
         return needed
 
     # ------------------------------------------------------------------------------ answers
@@ -209,27 +197,24 @@ class Diagnoser:
 
     def _unexplained(self) -> tuple[int, ...]:
         return tuple(
-            number for number in self._failing or () if self._ask(number, [], None)[0] is False
+            number for number in self._failing or () if self._ask(number, [], None) is False
         )
 
     def witness(self, diagnosis: Sequence[int], observation: int) -> Witness | None:
         """How the observation can come about if all components outside of the diagnosis are
         healthy; None: it cannot."""
-        answer, solver = self._ask(observation, self._outside(frozenset(diagnosis)), None)
-        return Witness(tuple(solver.model())) if answer else None
+        answer = self._ask(observation, self._outside(frozenset(diagnosis)), None)
+        return Witness(tuple(self._solver.model())) if answer else None
 
     def contradiction(self, observation: int) -> tuple[int, ...] | None:
         """Literals of an observation that cannot all be true whatever the components do; None: the
         whole observation is possible."""
-        with Solver(self.system.clauses, engine=self._engine) as solver:
-            if solver.solve(self._literals[observation]):
-                return None
-            return solver.core()
+        if self._ask(observation, [], None):
+            return None
+        return self._solver.core()
 
     def close(self) -> None:
-        for solver in self._solvers.values():
-            solver.close()
-        self._solvers.clear()
+        self._solver.close()
 
     def __enter__(self) -> Diagnoser:
         return self
