@@ -393,20 +393,25 @@ class _Finish:
                 place.kind,
             ),
         )
+        # What nothing depends on need not be said.
+        asked = dict.fromkeys(chain.from_iterable(wanted))
+        needed = set(self.circuit.cone([*self.circuit.required, *asked]))
+        observable = [
+            (bit, place, get)
+            for word, get in encoder.reads
+            for place, bit in enumerate(word)
+            if bit >> 1 in needed
+        ]
         description = describe(
             self.circuit,
             [Described(encoder.healthy_of[each], str(each), each.origin) for each in places],
-            observable=[bit for word, _ in encoder.reads for bit in word],
-            assertable=dict.fromkeys(chain.from_iterable(wanted)),
+            observable=[bit for bit, _, _ in observable],
+            assertable=asked,
         )
         observations = []
         for test, literals in zip(tests, wanted, strict=True):
-            given = [
-                bit ^ 1 ^ (value >> place & 1)
-                for word, get in encoder.reads
-                for value in [get(test)]
-                for place, bit in enumerate(word)
-            ]
+            values = {get: get(test) for _, _, get in observable}
+            given = [bit ^ 1 ^ (values[get] >> place & 1) for bit, place, get in observable]
             observations.append(
                 description.observation([*given, *dict.fromkeys(literals)], test.name, test.origin)
             )
