@@ -27,7 +27,7 @@ from whence.locate.observations import expect, run_tests
 from whence.model.program import Program
 from whence.model.program_test import Test
 
-__all__ = ["FAILING", "LOCATIONS", "Row", "measure", "tests_of", "version"]
+__all__ = ["FAILING", "LOCATIONS", "Row", "measure", "universe", "version"]
 
 #: Failing tests and reported lines by version (Graussam, tables 7.3 and 7.5).
 FAILING = (
@@ -80,7 +80,7 @@ def version(folder: Path, number: int) -> str:
     return text
 
 
-def tests_of(folder: Path) -> tuple[Test, ...]:
+def universe(folder: Path) -> tuple[Test, ...]:
     """With what the original does."""
     tests = []
     for number, line in enumerate(_text(folder / "testplans.alt" / "universe").splitlines(), 1):
@@ -148,7 +148,7 @@ def measure(folder: Path, number: int, tests: Sequence[Test]) -> Row:
 
 
 def _rows(folder: Path, numbers: Sequence[int]) -> Iterator[Row]:
-    tests = tests_of(folder)
+    tests = universe(folder)
     for number in numbers:
         yield measure(folder, number, tests)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ def test_faults_are_listed(whence: Run) -> None:
     first = ended.out.split("\n1. ")[1].split("\n2. ")[0]
     assert "heater.c:39:5" in first
     assert "      44 |         goal = goal - HYSTERESIS;\n" in first
-    assert "line 44, goal, gave 18, 22 would pass" in first
+    # 21 would do as well.
+    assert re.search("line 44, goal, gave 18, 2[12] would pass", first)
 
 
 def test_json(whence: Run) -> None:
@@ -33,7 +35,8 @@ def test_json(whence: Run) -> None:
     assert {"file", "line", "column", "end_line", "end_column"} <= first["places"][0].keys()
     assert first["fix"] is None
     change = first["witnesses"][1]["changes"][0]
-    assert (change["what"], change["gave"], change["wanted"]) == ("goal", 18, 22)
+    assert (change["what"], change["gave"]) == ("goal", 18)
+    assert change["wanted"] in (21, 22)
     assert {"file": str(HEATER), "line": 44} in document["lines"]
     assert document["csr"] == pytest.approx(13 / 48)
     assert document["unwound"][0]["rounds"] == 11

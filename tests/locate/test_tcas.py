@@ -11,23 +11,23 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from benchmarks.locate_tcas import FAILING, LOCATIONS, measure, tests_of
+from benchmarks.locate_tcas import FAILING, LOCATIONS, measure, universe
 
 from whence.model.program_test import Test
 
 
 @cache
-def tests(folder: Path) -> tuple[Test, ...]:
-    return tests_of(folder)
+def of_suite(folder: Path) -> tuple[Test, ...]:
+    return universe(folder)
 
 
 def check(number: int) -> None:
     folder = Path(os.environ.get("WHENCE_SIEMENS", "")) / "tcas"
     if "WHENCE_SIEMENS" not in os.environ or not folder.is_dir():
         pytest.skip("WHENCE_SIEMENS does not name a folder with this program")
-    row = measure(folder, number, tests(folder))
+    row = measure(folder, number, of_suite(folder))
     if number in (33, 38):
-        assert row.failing == len(tests(folder))
+        assert row.failing == len(of_suite(folder))
     else:
         assert FAILING[number - 1] - 3 <= row.failing <= FAILING[number - 1]
     assert row.lines == LOCATIONS[number - 1]
