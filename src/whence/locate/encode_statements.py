@@ -246,10 +246,13 @@ class Statements(Expressions):
                 self.body(statement.before)
                 if self.guard == FALSE:
                     break
+                # Where no condition stands, one can be missing.
+                self.place = self.suspects.of_statement.get(statement.number)
+                c, where = TRUE, statement.origin
                 if statement.condition is not None:
-                    self.place = self.suspects.of_statement.get(statement.number)
-                    c = self.condition(statement.condition)
-                    c = self.havoc_bit(self.place, c, "condition", statement.condition.origin)
+                    c, where = self.condition(statement.condition), statement.condition.origin
+                c = self.havoc_bit(self.place, c, "condition", where)
+                if c != TRUE:
                     left.append((circuit.and_(self.guard, c ^ 1), dict(self.state)))
                     self.guard = circuit.and_(self.guard, c)
             if self.guard == FALSE:
