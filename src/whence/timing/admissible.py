@@ -216,33 +216,48 @@ def _edges_of(
     checker: Checker, search: Search, labels: Labels, table: LabelTable
 ) -> tuple[tuple[Transition, ...], Ints]:
     """(all transitions that occur, the rows of a graph's edges)."""
-    store = search.store
-    kept = store.edges[: store.counts[t.COUNT_EDGES]].astype(np.int64)
-    # Nodes with the same discrete state have the same transitions under the same ordinals.
-    rows = store.nodes[kept[:, 0], t.NODE_ROW].astype(np.int64)
-    most = int(kept[:, 2].max(initial=0)) + 1
-    keys, places = np.unique(rows * most + kept[:, 2], return_inverse=True)
+    kept = search.store.edges[: search.store.counts[t.COUNT_EDGES]].astype(np.int64)
+    first, places = _alike(search, kept)
     numbers: dict[Transition, int] = {}
-    meanings = np.empty((len(keys), 2), np.int64)
+    meanings = np.empty((len(first), 2), np.int64)
     processes = len(checker.network.processes)
     letters: list[int] = []
-    latest, candidates = -1, []
-    for place, key in enumerate(keys.tolist()):
-        row, ordinal = divmod(key, most)
-        if row != latest:
-            state = store.rows[row].tolist()
-            candidates = checker.interpreter.candidates(state[:processes], state[processes:])
-            latest = row
-        transition = candidates[ordinal].transition
+    for place, edge in enumerate(first.tolist()):
+        state = search.row_of(int(kept[edge, t.KEPT_SOURCE])).tolist()
+        candidates = checker.interpreter.candidates(state[:processes], state[processes:])
+        transition = candidates[kept[edge, t.KEPT_ORDINAL]].transition
         number = numbers.setdefault(transition, len(numbers))
         if number == len(letters):
             letters.append(table.number(label_of(checker.network, transition, labels)))
         meanings[place] = letters[number], number
     found = np.empty((len(kept), 4), np.int64)
-    found[:, SOURCE], found[:, TARGET] = kept[:, 0], kept[:, 1]
-    found[:, LABEL], found[:, TRANSITION] = meanings[places.reshape(-1)].T
+    found[:, SOURCE], found[:, TARGET] = kept[:, t.KEPT_SOURCE], kept[:, t.KEPT_TARGET]
+    found[:, LABEL], found[:, TRANSITION] = meanings[places].T
     order = np.lexsort(found.T[::-1])
     return tuple(numbers), found[order]
+
+
+def _alike(search: Search, kept: Ints) -> tuple[Ints, Ints]:
+    """Groups the kept edges of a graph by transitions: (the first edge of each group, the group of
+    each edge). Several groups may have one transition."""
+    edges = search.search_tables.tables.edges
+    # The edges of a sender and its one receiver tell which transition it is, unless the data
+    # decides on the channel.
+    plain = (edges[:, t.EDGE_CHANNEL] >= 0) | (edges[:, t.EDGE_DIRECTION] == 0)
+    acting, partner = kept[:, t.KEPT_EDGE], kept[:, t.KEPT_PARTNER]
+    simple = plain[acting] & (partner > -2)
+    # Otherwise: nodes with the same discrete state have the same transitions as their ordinals.
+    rows = search.store.nodes[kept[:, t.KEPT_SOURCE], t.NODE_ROW]
+    groups = np.where(
+        simple[:, None],
+        np.column_stack([acting, partner]),
+        np.column_stack([-1 - rows, kept[:, t.KEPT_ORDINAL]]),
+    )
+    most = int(groups[:, 1].max(initial=0)) + 2
+    _, first, places = np.unique(
+        groups[:, 0] * most + groups[:, 1] + 1, return_index=True, return_inverse=True
+    )
+    return first, places.reshape(-1)
 
 
 def _leaving(edges: Ints, count: int) -> tuple[tuple[tuple[int, int], ...], ...]:
