@@ -43,7 +43,16 @@ from whence.timing.search import Found, RepairSearch, SearchOutcome
 from whence.timing.system import System
 from whence.timing.trace import DiagnosticTrace, diagnose, require_safety
 
-__all__ = ["RepairOptions", "Round", "iterate", "repair", "repaired", "search_repairs"]
+__all__ = [
+    "Judge",
+    "RepairOptions",
+    "Round",
+    "iterate",
+    "repair",
+    "repaired",
+    "search_repairs",
+    "violation",
+]
 
 Say = Callable[[str], None] | None
 _DEADLOCK = "A[] not deadlock"
@@ -149,7 +158,7 @@ def repair(
     searching = time.perf_counter()
     system, outcome, always = search_repairs(trace, model, options, say)
     search_seconds = time.perf_counter() - searching
-    judge = _Judge(model, query, options)
+    judge = Judge(model, query, options)
     repairs: list[Repair] = []
     reason = ""
     if outcome.exhausted:
@@ -189,7 +198,7 @@ def _rank(repair: Repair) -> tuple[int, bool, bool, int]:
     )
 
 
-class _Judge:
+class Judge:
     """Judges repairs of one model. What is known of the original is worked out once."""
 
     def __init__(self, model: TimedModel, query: Query, options: RepairOptions) -> None:
@@ -215,7 +224,7 @@ class _Judge:
             changes,
             always,
             result.verdict,
-            self._admissibility(changed),
+            self.admissibility(changed),
             self._others(changed),
             self._verdict(self.model, _DEADLOCK),
             self._check(changed, changed.query(_DEADLOCK)).verdict,
@@ -239,7 +248,8 @@ class _Judge:
             others.append(OtherQuery(query.text, self._verdict(self.model, query.text), after))
         return tuple(others)
 
-    def _admissibility(self, changed: TimedModel) -> Admissibility | None:
+    def admissibility(self, changed: TimedModel) -> Admissibility | None:
+        """What the test says that the options ask for."""
         test = self.options.test
         if test == "none":
             return None

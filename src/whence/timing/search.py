@@ -19,14 +19,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from whence.solve.integers import Amounts, Condition
+from whence.solve.integers import Amounts
+from whence.solve.polytopes import Polytope, Vertex
 from whence.timing.elements import Reset, Urgency, WrittenComparison
 from whence.timing.results import SINGLE_KINDS, Kind
 from whence.timing.system import (
     OPS,
+    Barrier,
     Cause,
     Flip,
     NewOperator,
+    Open,
     Reference,
     Shift,
     System,
@@ -39,12 +42,8 @@ __all__ = ["Found", "RepairSearch", "SearchOutcome"]
 
 #: No bound is changed to more than this.
 _LARGEST = 2**24
-#: So many rounds are tried to find amounts for one set of bounds.
-_ROUNDS = 200
 #: What asking the solver for amounts counts, in solved systems.
 _ASKING = 30
-
-_UPPER, _LOWER, _EQUAL = ("<", "<="), (">", ">="), ("==",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +107,14 @@ class _Failure:
     conflicts: list[tuple[Varied, list[Cause]]] = field(default_factory=list)
 
 
+@dataclass
+class _Region:
+    """Amounts that may not exclude a violation, and runs at vertices that are not excluded."""
+
+    polytope: Polytope
+    runs: dict[Vertex, Ints] = field(default_factory=dict)
+
+
 class _Exhausted(Exception):
     pass
 
@@ -150,6 +157,7 @@ class RepairSearch:
                 if (
                     size > 1
                     and "mixed" in self.kinds
+                    and self._wanted("mixed")
                     and not any(len(found.elements) == size for found in self.found)
                 ):
                     if mixed is None:
@@ -263,10 +271,6 @@ class RepairSearch:
                 failure.conflicts.append((varied, conflict))
                 return failure
             return node.chosen
-        if len(node.shifted) == 1 and self._direction(node.shifted[0]):
-            quick = self._try_one(node)
-            if quick is not None:
-                return quick
         return self._try_amounts(node)
 
     def _violation(self, varied: Varied) -> Ints | None:
@@ -286,11 +290,6 @@ class RepairSearch:
 
     # ---------------------------------------------------------------------------------- amounts
 
-    def _direction(self, element: int) -> int:
-        """-1: a smaller bound is tighter; 1: a larger one is; 0: neither."""
-        op = self._op(element)
-        return -1 if op in _UPPER else 1 if op in _LOWER else 0
-
     def _op(self, element: int) -> str:
         comparison = self.system.elements[element]
         assert isinstance(comparison, WrittenComparison)
@@ -303,148 +302,101 @@ class RepairSearch:
         total = int(np.abs(self.system.value).sum()) + 1
         return min(least, 0), min(total, _LARGEST)
 
-    def _shifts(self, node: _Node, amounts: Iterable[int]) -> Varied:
+    def _shifts(self, node: _Node, amounts: Sequence[int], scale: int) -> Varied:
         shifts = [
             Shift(element, amount)
             for element, amount in zip(node.shifted, amounts, strict=True)
             if amount
         ]
-        return self.system.varied((*node.chosen, *shifts))
-
-    def _try_one(self, node: _Node) -> tuple[Variation, ...] | _Failure | None:
-        """One bound: the least tightening without a violation. None: tightening will not do."""
-        element = node.shifted[0]
-        least, greatest = self._limits(element)
-        direction = self._direction(element)
-        extreme = least if direction < 0 else greatest
-        failure = _Failure()
-        if not extreme:
-            return None
-        varied = self._shifts(node, [extreme])
-        run = self._violation(varied)
-        if run is not None:
-            # More than that cannot be had; loosening would only add runs.
-            failure.runs.append((varied, run))
-            return failure
-        if self._violation(self._shifts(node, [0])) is None:
-            return None
-        inside, outside = 0, abs(extreme)
-        while outside - inside > 1:
-            middle = (inside + outside) // 2
-            if self._violation(self._shifts(node, [direction * middle])) is None:
-                outside = middle
-            else:
-                inside = middle
-        varied = self._shifts(node, [direction * outside])
-        conflict = self._conflict(varied)
-        if conflict is None:
-            return (*node.chosen, Shift(element, direction * outside))
-        failure.conflicts.append((varied, conflict))
-        # What else could loosen the conflict may let runs in again.
-        hardest = self._hardest(node, [direction * inside])
-        if hardest is not None:
-            failure.runs.append(hardest)
-        return failure
+        return self.system.varied((*node.chosen, *shifts), scale)
 
     def _try_amounts(self, node: _Node) -> tuple[Variation, ...] | _Failure:
-        """Amounts for several bounds at once, the least sum of magnitudes first."""
+        """Amounts for several bounds at once, the least sum of magnitudes first.
+
+        All that matters is linear. The trace stays possible for the amounts that satisfy a
+        conjunction of weighted sums, one for each way in which constraints can contradict each
+        other. An alternative of the negated property is excluded by a disjunction of such sums,
+        which contradict it; where it is *not* excluded is therefore a polytope, and the runs at
+        the vertices of that show, with all runs between them, that nothing else excludes it. So
+        both are found out at vertices.
+        """
+        varied = self.system.varied(node.chosen)
         limits = [self._limits(element) for element in node.shifted]
+        trace = Open(varied, node.shifted, upto=self.blocks)
         failure = _Failure()
+        possible: list[Barrier] = []
+        excluding: list[list[Barrier]] = []
+        for bad in range(len(self.system.trace.bad)):
+            region = _Region(Polytope(limits))
+            for barrier in possible:
+                region.polytope.cut(barrier.coefficients, barrier.least)
+            found = self._barriers(Open(varied, node.shifted, bad), trace, region, possible)
+            if found is None:
+                # Whatever the amounts, the trace is not possible.
+                failure.conflicts = [(varied, possible[-1].causes)]
+                return failure
+            runs = [(self._shifts(node, *vertex), run) for vertex, run in region.runs.items()]
+            if not found:
+                # Whatever the amounts, this alternative is not excluded.
+                failure.runs = runs
+                failure.conflicts = [(varied, barrier.causes) for barrier in possible]
+                return failure
+            failure.runs += runs
+            excluding.append(found)
         problem = Amounts(limits)
-        for _ in range(_ROUNDS):
+        for barrier in possible:
+            problem.require_any([(barrier.coefficients, barrier.least)])
+        for barriers in excluding:
+            if all(barrier.coefficients for barrier in barriers):
+                problem.require_any(
+                    [({n: -k for n, k in b.coefficients.items()}, 1 - b.least) for b in barriers]
+                )
+        while True:
             self._count(_ASKING)
             amounts = problem.least()
             if amounts is None:
+                failure.conflicts = [(varied, barrier.causes) for barrier in possible]
                 return failure
-            varied = self._shifts(node, amounts)
-            run = self._violation(varied)
-            if run is not None:
-                hardest = self._hardest(node, amounts) or (varied, run)
-                failure.runs.append(hardest)
-                problem.require_any(self._excluding(node, *hardest))
-                continue
-            conflict = self._conflict(varied)
-            if conflict is None:
+            self._count(1)
+            outcome = trace.at(amounts)
+            if not isinstance(outcome, Barrier):
                 shifts = (Shift(e, a) for e, a in zip(node.shifted, amounts, strict=True))
                 return tuple(sorted((*node.chosen, *shifts), key=_order))
-            failure.conflicts.append((varied, conflict))
-            problem.require_sum(*self._cut(node, conflict, amounts))
-        return failure
+            possible.append(outcome)
+            problem.require_any([(outcome.coefficients, outcome.least)])
 
-    def _hardest(self, node: _Node, amounts: Sequence[int]) -> tuple[Varied, Ints] | None:
-        """A violating run that is as hard to exclude by these bounds as can be: one that is left
-        if they are tightened, one after the other, as far as one is left."""
-        current = list(amounts)
-        run = self._violation(self._shifts(node, current))
-        if run is None:
-            return None
-        for number, element in enumerate(node.shifted):
-            direction = self._direction(element)
-            if not direction:
+    def _barriers(
+        self, violation: Open, trace: Open, region: _Region, possible: list[Barrier]
+    ) -> list[Barrier] | None:
+        """What excludes the violation where the trace is possible: all barriers that do. What
+        makes the trace impossible is added to `possible`; None if it always is.
+
+        Post: the region is where the violation is possible, with a run for each vertex."""
+        found: list[Barrier] = []
+        while True:
+            open_vertices = [v for v in region.polytope.vertices if v not in region.runs]
+            if not open_vertices:
+                region.runs = {v: region.runs[v] for v in region.polytope.vertices}
+                return found
+            vertex = open_vertices[0]
+            self._count(1)
+            outcome = violation.at(*vertex)
+            if not isinstance(outcome, Barrier):
+                region.runs[vertex] = outcome
                 continue
-            least, greatest = self._limits(element)
-            inside, outside = 0, abs((least if direction < 0 else greatest) - current[number]) + 1
-            start = current[number]
-            while outside - inside > 1:
-                middle = (inside + outside) // 2
-                current[number] = start + direction * middle
-                tried = self._violation(self._shifts(node, current))
-                if tried is None:
-                    outside = middle
-                else:
-                    inside, run = middle, tried
-            current[number] = start + direction * inside
-        return self._shifts(node, current), run
-
-    def _excluding(self, node: _Node, varied: Varied, run: Ints) -> list[Condition]:
-        """The amounts that exclude a run, one condition for each way to do it."""
-        readings = varied.readings(run)
-        grid = self.system.grid
-        conditions: list[Condition] = []
-        for number, element in enumerate(node.shifted):
-            op = self._op(element)
-            rows = self.system.rows_of[element]
-            # What the clock reads, less the bound as it stands in the model.
-            excess = (readings[rows] - self.system.value[rows] * grid).tolist()
-            match op:
-                case "<=":  # excluded if d < excess
-                    conditions.append((number, "<=", -((-max(excess)) // grid) - 1))
-                case "<":  # excluded if d <= excess
-                    conditions.append((number, "<=", max(excess) // grid))
-                case ">=":  # excluded if d > excess
-                    conditions.append((number, ">=", min(excess) // grid + 1))
-                case ">":
-                    conditions.append((number, ">=", -((-min(excess)) // grid)))
-                case _:
-                    for value in sorted(set(excess)):
-                        if value % grid:
-                            # No integer makes it equal: the run is excluded anyway.
-                            conditions += [(number, "<=", 0), (number, ">=", 0)]
-                        else:
-                            conditions.append((number, "!=", value // grid))
-        return conditions
-
-    def _cut(
-        self, node: _Node, conflict: list[Cause], amounts: Sequence[int]
-    ) -> tuple[dict[int, int], int]:
-        """What the amounts must satisfy so that these constraints do not contradict each other:
-        a weighted sum of them, and its least value."""
-        coefficients: dict[int, int] = {}
-        strict = False
-        total = 0
-        grid = self.system.grid
-        for cause in conflict:
-            constant = -((-cause.weight) // grid)
-            strict = strict or constant * grid != cause.weight
-            total += constant
-            if cause.origin >= 0:
-                element = int(self.system.element_of[cause.origin])
-                if element in node.shifted:
-                    number = node.shifted.index(element)
-                    sign = 1 if cause.upper else -1
-                    coefficients[number] = coefficients.get(number, 0) + sign
-        now = sum(k * amounts[number] for number, k in coefficients.items())
-        return coefficients, now - total + int(strict)
+            self._count(1)
+            conflict = trace.at(*vertex)
+            if isinstance(conflict, Barrier):
+                possible.append(conflict)
+                if not conflict.coefficients:
+                    return None
+                region.polytope.cut(conflict.coefficients, conflict.least)
+                continue
+            found.append(outcome)
+            if not outcome.coefficients:
+                region.runs = {}
+                return found
+            region.polytope.cut(outcome.coefficients, outcome.least)
 
     # --------------------------------------------------------------------------------- children
 
@@ -478,7 +430,7 @@ class RepairSearch:
             bounds = varied.value[rows] * grid
             reads = readings[rows]
             op = self._op(element)
-            if "bound" in kinds and self._can_exclude(element, op, reads - bounds):
+            if "bound" in kinds and self._can_exclude(element, op, reads - bounds, varied.scale):
                 yield element
             if "operator" in kinds:
                 for other in OPS:
@@ -486,7 +438,7 @@ class RepairSearch:
                         yield NewOperator(element, other)
             if "clock" in kinds:
                 for reference in self._references(element):
-                    changed = system.varied((*varied.variations, reference))
+                    changed = system.varied((*varied.variations, reference), varied.scale)
                     if len(kinds) > 1 or not _satisfied(op, changed.readings(run)[rows], bounds):
                         yield reference
         if "reset" in kinds:
@@ -500,7 +452,7 @@ class RepairSearch:
                 if (
                     reset.update >= 0
                     or len(kinds) > 1
-                    or not system.varied((*varied.variations, Flip(element))).violates(run)
+                    or not self._flipped(varied, element).violates(run)
                 ):
                     yield Flip(element)
         if "urgency" in kinds:
@@ -511,13 +463,15 @@ class RepairSearch:
                 if not urgency.urgent and any(s in passing for s in system.visited_at[element]):
                     yield Flip(element)
 
-    def _can_exclude(self, element: int, op: str, excess: Ints) -> bool:
-        least, _ = self._limits(element)
-        grid = self.system.grid
+    def _flipped(self, varied: Varied, element: int) -> Varied:
+        return self.system.varied((*varied.variations, Flip(element)), varied.scale)
+
+    def _can_exclude(self, element: int, op: str, excess: Ints, scale: int) -> bool:
+        least = self._limits(element)[0] * scale * self.system.grid
         if op == "<=":
-            return bool((excess > least * grid).any())
+            return bool((excess > least).any())
         if op == "<":
-            return bool((excess >= least * grid).any()) and least < 0
+            return bool((excess >= least).any()) and least < 0
         return True
 
     def _references(self, element: int) -> Iterator[Reference]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
+from math import gcd
 from typing import Literal
 
 import numpy as np
@@ -25,9 +26,11 @@ from whence.zones.differences import Ints, contradiction, least_solution
 from whence.zones.federation import Federation
 
 __all__ = [
+    "Barrier",
     "Cause",
     "Flip",
     "NewOperator",
+    "Open",
     "Reference",
     "Shift",
     "System",
@@ -219,8 +222,8 @@ class System:
             start[state:] = value
         return since, start
 
-    def varied(self, variations: Iterable[Variation] = ()) -> Varied:
-        return Varied(self, tuple(variations))
+    def varied(self, variations: Iterable[Variation] = (), scale: int = 1) -> Varied:
+        return Varied(self, tuple(variations), scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,21 +237,28 @@ class Cause:
 
 
 class Varied:
-    """A system with some variations applied."""
+    """A system with some variations applied.
 
-    def __init__(self, system: System, variations: Sequence[Variation]) -> None:
+    `scale`: time is counted in such parts of a unit. The constants of the system are multiplied;
+    the amounts of shifts are in these parts already, and need not be whole units.
+    """
+
+    def __init__(self, system: System, variations: Sequence[Variation], scale: int = 1) -> None:
         self.system = system
         self.variations = variations
+        self.scale = scale
         self.op, self.value = system.op, system.value
         self.ci, self.cj = system.ci, system.cj
         self.since, self.start = system._since, system._start
+        if scale != 1:
+            self.value = self.value * scale
         flipped: dict[int, bool] = {}
         urgent: dict[int, bool] = {}
         for variation in variations:
             match variation:
                 case Shift(element, amount):
                     if self.value is system.value:
-                        self.value = system.value.copy()
+                        self.value = self.value.copy()
                     self.value[system.rows_of[element]] += amount
                 case NewOperator(element, op):
                     if self.op is system.op:
@@ -265,6 +275,8 @@ class Varied:
             clocks = {clock for e in flipped for _, _, clock in system.reset_at[e]}
             for clock in clocks:
                 self.since[clock], self.start[clock] = system.history(clock, flipped)
+        if scale != 1:
+            self.start = self.start * scale
         self.still = self._still(urgent)
 
     def _refer(self, element: int, name: ClockName, side: str) -> None:
@@ -394,9 +406,10 @@ class Varied:
         for row in rows.tolist():
             # Only what waiting can bring about.
             if self.op[row] >= _EQ and self.ci[row] > 0 and self.cj[row] == 0:
-                raw = 1 - 2 * int(self.value[row]) - (self.op[row] == _GT)
-                a, b, weight, _ = self._constraint((0, int(self.ci[row]), raw), state, state + 1)
-                found.append((a, b, weight, row))
+                clock = int(self.ci[row])
+                limit = int(self.start[clock, state]) - int(self.value[row])
+                weight = limit * system.grid - (self.op[row] == _GT)
+                found.append((int(self.since[clock, state]), state + 1, int(weight), row))
         for fixed in system.trace.fixed:
             if fixed.moment == state + 1 and fixed.constraint[0] == 0:
                 found.append(self._constraint(fixed.constraint, state, state + 1))
@@ -408,7 +421,8 @@ class Varied:
         i, j, raw = constraint
         at_i, from_i = (self.since[i, state], self.start[i, state]) if i else (moment, 0)
         at_j, from_j = (self.since[j, state], self.start[j, state]) if j else (moment, 0)
-        weight = ((raw >> 1) - from_i + from_j) * self.system.grid - (not raw & 1)
+        limit = (raw >> 1) * self.scale - from_i + from_j
+        weight = limit * self.system.grid - (not raw & 1)
         return int(at_j), int(at_i), int(weight), self.NOBODY
 
     # --------------------------------------------------------------------------------- solving
@@ -465,7 +479,7 @@ class Varied:
         return prefix - Federation(size, [whole[:size, :size].copy()])
 
     def zone(self, bad: int | None = None, upto: int | None = None) -> Matrix | None:
-        """All solutions as a canonical matrix; None if there are none."""
+        """All solutions as a canonical matrix; None if there are none. Pre: `scale` is 1."""
         a, b, weight, _, _ = self.constraints(bad, upto)
         size = self.system.size if upto is None else upto + 2
         grid = self.system.grid
@@ -503,3 +517,74 @@ class Varied:
     def delays(self, times: Ints) -> tuple[Fraction, ...]:
         grid = self.system.grid
         return tuple(Fraction(int(y) - int(x), grid) for x, y in pairwise(times.tolist()))
+
+
+class Open:
+    """The constraints of a varied system in which the bounds of some elements are open: amounts
+    that are added to them decide whether there is a solution."""
+
+    def __init__(
+        self,
+        varied: Varied,
+        elements: Sequence[int],
+        bad: int | None = None,
+        upto: int | None = None,
+    ) -> None:
+        """With this alternative of the negated property, or only up to this state.
+        Pre: the scale is 1."""
+        system = varied.system
+        self._a, self._b, weight, self._origin, (begin, end) = varied.constraints(bad, upto)
+        self._grid = system.grid
+        self._size = system.size if upto is None else upto + 2
+        # The weight is a constant on the grid, or a step less where the constraint is strict.
+        self._constant = -((-weight) // self._grid)
+        self._strict = self._constant * self._grid - weight
+        origin = np.array(self._origin, np.int64)
+        # A larger bound loosens what bounds from above, and tightens the rest.
+        self._upper = np.zeros(len(origin), bool)
+        self._upper[begin:end] = True
+        self._open: list[tuple[int, Ints, Ints]] = []
+        self._number_of: dict[int, tuple[int, int]] = {}
+        of_element = np.where(origin >= 0, system.element_of[np.maximum(origin, 0)], -1)
+        for number, element in enumerate(elements):
+            rows = np.flatnonzero(of_element == element)
+            signs = np.where(self._upper[rows], 1, -1)
+            self._open.append((number, rows, signs))
+            for row, sign in zip(rows.tolist(), signs.tolist(), strict=True):
+                self._number_of[row] = number, sign
+
+    def at(self, amounts: Sequence[int], scale: int = 1) -> Ints | Barrier:
+        """The earliest moments if the amounts are these (in parts of a unit, see `Varied`); or why
+        there are none."""
+        constant = self._constant * scale
+        for number, rows, signs in self._open:
+            constant[rows] += signs * amounts[number]
+        weight = constant * self._grid - self._strict
+        times, parent = least_solution(self._size, self._a, self._b, weight)
+        if times is not None:
+            return times
+        coefficients: dict[int, int] = {}
+        causes = []
+        least = 0
+        strict = False
+        for edge in contradiction(self._a, self._b, parent):
+            causes.append(Cause(self._origin[edge], int(weight[edge]), bool(self._upper[edge])))
+            least -= int(self._constant[edge])
+            strict = strict or bool(self._strict[edge])
+            if edge in self._number_of:
+                number, sign = self._number_of[edge]
+                coefficients[number] = coefficients.get(number, 0) + sign
+        coefficients = {number: k for number, k in sorted(coefficients.items()) if k}
+        common = gcd(*coefficients.values()) or 1
+        least = -((-least - strict) // common)
+        return Barrier({number: k // common for number, k in coefficients.items()}, least, causes)
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Constraints that contradict each other unless the amounts of bounds are such that a weighted
+    sum of them is at least so large (whole amounts; without coefficients: whatever they are)."""
+
+    coefficients: dict[int, int]
+    least: int
+    causes: list[Cause]
