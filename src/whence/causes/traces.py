@@ -222,9 +222,7 @@ def causal_traces(
     return _pruned(prepared, search, depth, reason)
 
 
-def _pruned(
-    prepared: Prepared, search: _Search, depth: int | None, reason: str
-) -> CausalTraces:
+def _pruned(prepared: Prepared, search: _Search, depth: int | None, reason: str) -> CausalTraces:
     """Only the nodes that causal traces (of no more than `depth` events) go through."""
     lengths = [0] * len(search.edges)
     for number, leaving in enumerate(search.edges[1:], 1):

@@ -3,95 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from itertools import combinations, product
-from math import gcd, lcm
-
-import numpy as np
+from itertools import product
+from math import gcd
 
 __all__ = ["Polytope", "Vertex"]
 
 #: (numerators, denominator)
 Vertex = tuple[tuple[int, ...], int]
-_Row = tuple[tuple[int, ...], int]
-
-#: How far floating point may be off where exact arithmetic decides afterwards.
-_TOLERANCE = 1e-3
 
 
 class Polytope:
-    """The points d of a box that satisfy some weighted sums, k · d >= least.
-
-    `vertices` are exact. Few dimensions and few sums are expected: all intersections of as many
-    hyperplanes as there are dimensions are looked at.
-    """
+    """The points d of a box that satisfy some weighted sums, k · d >= least, with exact vertices
+    (the double description method of Motzkin, Raiffa, Thompson & Thrall 1953)."""
 
     def __init__(self, limits: Sequence[tuple[int, int]]) -> None:
         """Pre: each limit is (least, greatest)."""
-        self._rows: list[_Row] = []
-        size = len(limits)
-        for number, (least, greatest) in enumerate(limits):
-            unit = tuple(int(number == other) for other in range(size))
-            self._rows.append((unit, least))
-            self._rows.append((tuple(-k for k in unit), -greatest))
-        corners = product(*(sorted(set(limit)) for limit in limits))
-        self.vertices: list[Vertex] = [(corner, 1) for corner in corners]
+        self._size = len(limits)
+        self._sums = 0
+        # For each vertex the sums that it satisfies with equality, as bits.
+        self._tight: dict[Vertex, int] = {}
+        corners: list[list[tuple[int, int]]] = []
+        for least, greatest in limits:
+            low, high = 1 << self._sums, 2 << self._sums
+            self._sums += 2
+            same = least == greatest
+            corners.append([(least, low | high)] if same else [(least, low), (greatest, high)])
+        for corner in product(*corners):
+            self._tight[tuple(value for value, _ in corner), 1] = sum(bits for _, bits in corner)
+
+    @property
+    def vertices(self) -> list[Vertex]:
+        return list(self._tight)
 
     def cut(self, coefficients: Mapping[int, int], least: int) -> None:
         """Keeps the points with this weighted sum, not all of whose coefficients are 0."""
-        size = len(self._rows[0][0])
-        row = tuple(coefficients.get(number, 0) for number in range(size)), least
-        kept = [vertex for vertex in self.vertices if _satisfies(vertex, row)]
-        if len(kept) == len(self.vertices):
+        bit = 1 << self._sums
+        terms = list(coefficients.items())
+        slack = {
+            vertex: sum(k * vertex[0][number] for number, k in terms) - least * vertex[1]
+            for vertex in self._tight
+        }
+        inside = [vertex for vertex, value in slack.items() if value > 0]
+        outside = [vertex for vertex, value in slack.items() if value < 0]
+        if not outside:
             return
-        others, self._rows = self._rows, [*self._rows, row]
-        # Where nothing is kept, nothing is on the hyperplane, either.
-        if kept:
-            known = set(kept)
-            kept += [v for v in self._on(row, others) if v not in known]
-        self.vertices = kept
+        self._sums += 1
+        tight = {v: self._tight[v] | (0 if slack[v] else bit) for v in slack if slack[v] >= 0}
+        for one in inside:
+            for other in outside:
+                common = self._tight[one] & self._tight[other]
+                if self._adjacent(one, other, common):
+                    tight[_between(one, slack[one], other, -slack[other])] = common | bit
+        self._tight = tight
 
-    def _on(self, row: _Row, others: Sequence[_Row]) -> list[Vertex]:
-        """The vertices on the hyperplane of a row."""
-        size = len(row[0])
-        systems = [(row, *rest) for rest in combinations(others, size - 1)]
-        matrix = np.array([[k for k, _ in system] for system in systems], np.float64)
-        right = np.array([[least for _, least in system] for system in systems], np.float64)
-        regular = np.flatnonzero(np.abs(np.linalg.det(matrix)) > 0.5)
-        points = np.linalg.solve(matrix[regular], right[regular][:, :, None])[:, :, 0]
-        normals = np.array([k for k, _ in self._rows], np.float64)
-        leasts = np.array([least for _, least in self._rows], np.float64)
-        near = (points @ normals.T >= leasts - _TOLERANCE).all(axis=1)
-        found: dict[Vertex, None] = {}
-        for number in regular[near].tolist():
-            vertex = _solved(systems[number])
-            if all(_satisfies(vertex, row) for row in self._rows):
-                found[vertex] = None
-        return list(found)
+    def _adjacent(self, one: Vertex, other: Vertex, common: int) -> bool:
+        """Whether an edge joins two vertices: no other one satisfies all that they both satisfy
+        with equality."""
+        return common.bit_count() >= self._size - 1 and not any(
+            bits & common == common and vertex not in (one, other)
+            for vertex, bits in self._tight.items()
+        )
 
 
-def _satisfies(vertex: Vertex, row: _Row) -> bool:
-    numerators, denominator = vertex
-    return sum(k * n for k, n in zip(row[0], numerators, strict=True)) >= row[1] * denominator
-
-
-def _solved(system: Sequence[_Row]) -> Vertex:
-    """The one point on these hyperplanes."""
-    size = len(system)
-    rows = [[Fraction(k) for k in (*coefficients, least)] for coefficients, least in system]
-    for column in range(size):
-        pivot = next(number for number in range(column, size) if rows[number][column])
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        scale = rows[column][column]
-        rows[column] = [value / scale for value in rows[column]]
-        for number in range(size):
-            factor = rows[number][column]
-            if number != column and factor:
-                rows[number] = [
-                    x - factor * y for x, y in zip(rows[number], rows[column], strict=True)
-                ]
-    point = [row[size] for row in rows]
-    denominator = lcm(*(value.denominator for value in point))
-    numerators = tuple(int(value * denominator) for value in point)
-    assert gcd(denominator, *numerators) == 1
-    return numerators, denominator
+def _between(one: Vertex, slack: int, other: Vertex, missing: int) -> Vertex:
+    """The point between two at which a sum is neither larger nor smaller than it must be."""
+    numerators = [missing * x + slack * y for x, y in zip(one[0], other[0], strict=True)]
+    denominator = missing * one[1] + slack * other[1]
+    common = gcd(denominator, *numerators)
+    return tuple(value // common for value in numerators), denominator // common

@@ -70,7 +70,7 @@ class RepairOptions:
     test: Test | Literal["none"] = "equal"
     realization: Realization = "earliest"
     budget: Budget = field(default_factory=Budget)
-    effort: int = 20_000
+    effort: int = 100_000
 
 
 def repaired(document: Document, changes: Sequence[Change]) -> Document:

@@ -14,7 +14,7 @@ Amounts of bounds are found for a whole set of bounds at once, the least ones fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,9 +24,10 @@ from whence.solve.polytopes import Polytope, Vertex
 from whence.timing.elements import Reset, Urgency, WrittenComparison
 from whence.timing.results import SINGLE_KINDS, Kind
 from whence.timing.system import (
+    NOBODY,
     OPS,
     Barrier,
-    Cause,
+    Conflict,
     Flip,
     NewOperator,
     Open,
@@ -44,6 +45,10 @@ __all__ = ["Found", "RepairSearch", "SearchOutcome"]
 _LARGEST = 2**24
 #: What asking the solver for amounts counts, in solved systems.
 _ASKING = 30
+#: Mixed repairs may take such a part of the effort, on top of it.
+_SHARE = 5
+#: So many systems with open amounts are kept.
+_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ class _Failure:
     no run at all."""
 
     runs: list[tuple[Varied, Ints]] = field(default_factory=list)
-    conflicts: list[tuple[Varied, list[Cause]]] = field(default_factory=list)
+    conflicts: list[tuple[Varied, Conflict]] = field(default_factory=list)
 
 
 @dataclass
@@ -126,12 +131,13 @@ class RepairSearch:
         kinds: Sequence[Kind],
         limit: int,
         max_changes: int,
-        effort: int = 20_000,
+        effort: int = 100_000,
         blocks: int | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
         """`blocks`: no run along the trace satisfies the property; then the varied trace need be
-        feasible only up to state number `blocks`. `effort`: so many systems are solved."""
+        feasible only up to state number `blocks`. `effort`: so many systems are solved, and a
+        fifth of that for mixed repairs."""
         self.system = system
         self.kinds = kinds
         self.limit = limit
@@ -140,7 +146,10 @@ class RepairSearch:
         self.blocks = blocks
         self.progress = progress
         self.solved = 0
+        self._left = effort
         self.found: list[Found] = []
+        self._limits_of: dict[int, tuple[int, int]] = {}
+        self._open: dict[tuple[Variation, ...], tuple[Varied, Open, list[Open]]] = {}
 
     # --------------------------------------------------------------------------------- the tree
 
@@ -148,15 +157,24 @@ class RepairSearch:
         singles = [kind for kind in SINGLE_KINDS if kind in self.kinds]
         frontiers = {kind: [_Node()] for kind in singles}
         mixed: list[_Node] | None = None
+        # There are many more mixed sets than others, and these must not wait for them.
+        left, left_for_mixed = self.effort, self.effort // _SHARE
         complete_to = 0
+        cut = False
         for size in range(1, self.max_changes + 1):
+            self._left = left
             try:
                 for kind in singles:
                     if self._wanted(kind):
                         frontiers[kind] = self._level(frontiers[kind], {kind}, kind, size)
+            except _Exhausted:
+                return self._outcome(complete_to, True)
+            left, self._left = self._left, left_for_mixed
+            try:
                 if (
                     size > 1
                     and "mixed" in self.kinds
+                    and not cut
                     and self._wanted("mixed")
                     and not any(len(found.elements) == size for found in self.found)
                 ):
@@ -166,14 +184,16 @@ class RepairSearch:
                 else:
                     mixed = None
             except _Exhausted:
-                return self._outcome(complete_to, True)
-            complete_to = size
+                mixed, cut = None, True
+            left_for_mixed = self._left
+            if not cut:
+                complete_to = size
             open_kinds = [kind for kind in singles if self._wanted(kind) and frontiers[kind]]
             if not open_kinds and not mixed:
                 # No set left to extend: whatever is missing is beyond the limit.
-                complete_to = self.max_changes
+                complete_to = complete_to if cut else self.max_changes
                 break
-        return self._outcome(complete_to, False)
+        return self._outcome(complete_to, cut)
 
     def _outcome(self, complete_to: int, exhausted: bool) -> SearchOutcome:
         order = {kind: number for number, kind in enumerate((*SINGLE_KINDS, "mixed"))}
@@ -251,8 +271,29 @@ class RepairSearch:
     # ------------------------------------------------------------------------------ single sets
 
     def _repair(self, node: _Node) -> tuple[Variation, ...] | None:
+        if self._hopeless(node):
+            return None
         outcome = self._try(node)
         return outcome if isinstance(outcome, tuple) else None
+
+    def _hopeless(self, node: _Node) -> bool:
+        """Whether even the tightest bounds leave a run that violates the property. False: nothing
+        is known."""
+        tightest = []
+        for element in node.shifted:
+            least, greatest = self._limits(element)
+            op = self._op(element)
+            if op == "==":
+                return False
+            tightest.append(least if op in ("<", "<=") else greatest)
+        if not tightest:
+            return False
+        _, _, violations = self._opened(node.chosen)
+        self._count(1)
+        return any(
+            not isinstance(violation.at(node.shifted, tightest), Barrier)
+            for violation in violations
+        )
 
     def _failure(self, node: _Node) -> _Failure | None:
         outcome = self._try(node)
@@ -277,7 +318,7 @@ class RepairSearch:
         self._count(1)
         return varied.violation()
 
-    def _conflict(self, varied: Varied) -> list[Cause] | None:
+    def _conflict(self, varied: Varied) -> Conflict | None:
         """None if the trace is feasible, or else constraints that contradict each other."""
         self._count(1)
         times, conflict = varied.solution(upto=self.blocks)
@@ -285,7 +326,8 @@ class RepairSearch:
 
     def _count(self, amount: int) -> None:
         self.solved += amount
-        if self.solved > self.effort:
+        self._left -= amount
+        if self._left < 0:
             raise _Exhausted
 
     # ---------------------------------------------------------------------------------- amounts
@@ -297,6 +339,11 @@ class RepairSearch:
 
     def _limits(self, element: int) -> tuple[int, int]:
         """How far a bound can be changed: it must not become negative."""
+        if element not in self._limits_of:
+            self._limits_of[element] = self._find_limits(element)
+        return self._limits_of[element]
+
+    def _find_limits(self, element: int) -> tuple[int, int]:
         values = self.system.value[self.system.rows_of[element]]
         least = -int(values.min()) if (values >= 0).all() else -_LARGEST
         total = int(np.abs(self.system.value).sum()) + 1
@@ -320,26 +367,25 @@ class RepairSearch:
         the vertices of that show, with all runs between them, that nothing else excludes it. So
         both are found out at vertices.
         """
-        varied = self.system.varied(node.chosen)
+        varied, trace, violations = self._opened(node.chosen)
         limits = [self._limits(element) for element in node.shifted]
-        trace = Open(varied, node.shifted, upto=self.blocks)
         failure = _Failure()
         possible: list[Barrier] = []
         excluding: list[list[Barrier]] = []
-        for bad in range(len(self.system.trace.bad)):
+        for violation in violations:
             region = _Region(Polytope(limits))
             for barrier in possible:
                 region.polytope.cut(barrier.coefficients, barrier.least)
-            found = self._barriers(Open(varied, node.shifted, bad), trace, region, possible)
+            found = self._barriers(node.shifted, violation, trace, region, possible)
             if found is None:
                 # Whatever the amounts, the trace is not possible.
-                failure.conflicts = [(varied, possible[-1].causes)]
+                failure.conflicts = [(varied, possible[-1].conflict)]
                 return failure
             runs = [(self._shifts(node, *vertex), run) for vertex, run in region.runs.items()]
             if not found:
                 # Whatever the amounts, this alternative is not excluded.
                 failure.runs = runs
-                failure.conflicts = [(varied, barrier.causes) for barrier in possible]
+                failure.conflicts = [(varied, barrier.conflict) for barrier in possible]
                 return failure
             failure.runs += runs
             excluding.append(found)
@@ -355,43 +401,66 @@ class RepairSearch:
             self._count(_ASKING)
             amounts = problem.least()
             if amounts is None:
-                failure.conflicts = [(varied, barrier.causes) for barrier in possible]
+                failure.conflicts = [(varied, barrier.conflict) for barrier in possible]
                 return failure
             self._count(1)
-            outcome = trace.at(amounts)
+            outcome = trace.at(node.shifted, amounts)
             if not isinstance(outcome, Barrier):
                 shifts = (Shift(e, a) for e, a in zip(node.shifted, amounts, strict=True))
                 return tuple(sorted((*node.chosen, *shifts), key=_order))
             possible.append(outcome)
             problem.require_any([(outcome.coefficients, outcome.least)])
 
+    def _opened(self, chosen: tuple[Variation, ...]) -> tuple[Varied, Open, list[Open]]:
+        """A system with the variations that are decided, as a function of amounts: whether the
+        trace is possible, and each alternative of the negated property."""
+        if chosen not in self._open:
+            if len(self._open) > _KEPT:
+                self._open.clear()
+            varied = self.system.varied(chosen)
+            violations = [Open(varied, bad) for bad in range(len(self.system.trace.bad))]
+            self._open[chosen] = varied, Open(varied, upto=self.blocks), violations
+        return self._open[chosen]
+
     def _barriers(
-        self, violation: Open, trace: Open, region: _Region, possible: list[Barrier]
+        self,
+        shifted: Sequence[int],
+        violation: Open,
+        trace: Open,
+        region: _Region,
+        possible: list[Barrier],
     ) -> list[Barrier] | None:
         """What excludes the violation where the trace is possible: all barriers that do. What
         makes the trace impossible is added to `possible`; None if it always is.
 
         Post: the region is where the violation is possible, with a run for each vertex."""
         found: list[Barrier] = []
+        known, known_of_trace = violation.known(shifted), trace.known(shifted)
         while True:
             open_vertices = [v for v in region.polytope.vertices if v not in region.runs]
             if not open_vertices:
                 region.runs = {v: region.runs[v] for v in region.polytope.vertices}
                 return found
             vertex = open_vertices[0]
-            self._count(1)
-            outcome = violation.at(*vertex)
-            if not isinstance(outcome, Barrier):
-                region.runs[vertex] = outcome
-                continue
-            self._count(1)
-            conflict = trace.at(*vertex)
+            conflict: Barrier | Ints | None = known_of_trace.at(*vertex)
+            outcome: Barrier | Ints | None = None
+            if conflict is None:
+                outcome = known.at(*vertex)
+            if conflict is None and outcome is None:
+                self._count(1)
+                outcome = violation.at(shifted, *vertex)
+                if not isinstance(outcome, Barrier):
+                    region.runs[vertex] = outcome
+                    continue
+                self._count(1)
+                conflict = trace.at(shifted, *vertex)
             if isinstance(conflict, Barrier):
                 possible.append(conflict)
                 if not conflict.coefficients:
                     return None
                 region.polytope.cut(conflict.coefficients, conflict.least)
                 continue
+            assert isinstance(outcome, Barrier)
             found.append(outcome)
             if not outcome.coefficients:
                 region.runs = {}
@@ -449,10 +518,10 @@ class RepairSearch:
                 assert isinstance(reset, Reset)
                 # Removing the last reset before a comparison may be half of what excludes the
                 # run: an earlier one, added or removed as well, is the other half.
-                if (
-                    reset.update >= 0
-                    or len(kinds) > 1
-                    or not self._flipped(varied, element).violates(run)
+                if len(kinds) > 1 or (
+                    self._removal_counts(varied, run, element)
+                    if reset.update >= 0
+                    else not self._flipped(varied, element).violates(run)
                 ):
                     yield Flip(element)
         if "urgency" in kinds:
@@ -462,6 +531,15 @@ class RepairSearch:
                 assert isinstance(urgency, Urgency)
                 if not urgency.urgent and any(s in passing for s in system.visited_at[element]):
                     yield Flip(element)
+
+    def _removal_counts(self, varied: Varied, run: Ints, element: int) -> bool:
+        """Whether this run can break a constraint if a reset is removed, and the clock was last
+        set at any earlier moment: it then reads more."""
+        return any(
+            reading > limit
+            for at, _, clock in self.system.reset_at[element]
+            for reading, limit in varied.most_readings(run, clock, at)
+        )
 
     def _flipped(self, varied: Varied, element: int) -> Varied:
         return self.system.varied((*varied.variations, Flip(element)), varied.scale)
@@ -490,12 +568,12 @@ class RepairSearch:
                     yield Reference(element, name, "right")
 
     def _looseners(
-        self, node: _Node, varied: Varied, conflict: list[Cause], kinds: set[Kind]
+        self, node: _Node, varied: Varied, conflict: Conflict, kinds: set[Kind]
     ) -> Iterator[Variation | int]:
         system = self.system
         taken = node.elements
-        for origin in (cause.origin for cause in conflict):
-            if origin == Varied.NOBODY:
+        for origin, upper in conflict:
+            if origin == NOBODY:
                 continue
             if origin < 0:
                 if "urgency" in kinds:
@@ -506,18 +584,39 @@ class RepairSearch:
                 if "bound" in kinds:
                     yield element
                 if "operator" in kinds:
-                    op = self._op(element)
-                    yield from (NewOperator(element, other) for other in OPS if other != op)
+                    op = OPS[int(varied.op[origin])]
+                    for other in OPS:
+                        if other != self._op(element) and _loosens(op, other, upper):
+                            yield NewOperator(element, other)
                 if "clock" in kinds:
                     yield from self._references(element)
             if "reset" in kinds:
-                clocks = {int(varied.ci[origin]), int(varied.cj[origin])} - {0}
-                state = int(system.state[origin])
-                for reset in system.reset_elements:
-                    if reset not in taken and any(
-                        clock in clocks and at <= state for at, _, clock in system.reset_at[reset]
-                    ):
-                        yield Flip(reset)
+                yield from self._resets_that_loosen(node, varied, origin, upper)
+
+    def _resets_that_loosen(
+        self, node: _Node, varied: Varied, row: int, upper: bool
+    ) -> Iterator[Flip]:
+        """The clock that is compared must have been set later if it is bounded from above, and
+        earlier otherwise: either by a reset that is added behind the last one, or because the
+        last one is removed."""
+        system = self.system
+        state = int(system.state[row])
+        first, second = int(varied.ci[row]), int(varied.cj[row])
+        plain = not second and not varied.start[first].any()
+        last = int(varied.since[first, state])
+        taken = node.elements
+        for clock in {first, second} - {0}:
+            for element, removes, places in system.resets_of.get(clock, ()):
+                if element in taken:
+                    continue
+                if not plain:
+                    counts = any(at <= state for at in places)
+                elif removes:
+                    counts = not upper and last in places
+                else:
+                    counts = upper and any(last < at <= state for at in places)
+                if counts:
+                    yield Flip(element)
 
     def _urgent_at(self, state: int) -> Iterator[Flip]:
         for element in self.system.urgency_elements:
@@ -525,6 +624,12 @@ class RepairSearch:
             assert isinstance(urgency, Urgency)
             if urgency.urgent and state in self.system.visited_at[element]:
                 yield Flip(element)
+
+
+def _loosens(op: str, other: str, upper: bool) -> bool:
+    """Whether a comparison bounds less from above, or from below, with another operator."""
+    strict, bounding = ("<", ("<", "<=", "==")) if upper else (">", (">", ">=", "=="))
+    return other not in bounding or (op == strict and other != strict)
 
 
 def _satisfied(op: str, reads: Ints, bounds: Ints) -> bool:
