@@ -14,10 +14,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from whence.api import Model, load, load_text
+    from whence.api import Model, System, load, load_system, load_text
+    from whence.model.transitions import TransitionSystem
     from whence.source import WhenceError
 
-__all__ = ["Model", "WhenceError", "load", "load_text"]
+__all__ = [
+    "Model",
+    "System",
+    "TransitionSystem",
+    "WhenceError",
+    "load",
+    "load_system",
+    "load_text",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -26,6 +35,10 @@ def __getattr__(name: str) -> object:
         from whence.source import WhenceError
 
         return WhenceError
+    if name == "TransitionSystem":
+        from whence.model.transitions import TransitionSystem
+
+        return TransitionSystem
     if name in __all__:
         from whence import api
 

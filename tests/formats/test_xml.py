@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.formats.uppaal import xml
+from whence.formats import markup
 from whence.formats.uppaal.document import Document
 from whence.formats.uppaal.xml import MAX_DEPTH, read_xml, read_xml_file
 from whence.source import InputError, SourceText
@@ -284,7 +284,7 @@ def test_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text can be cut anywhere on its way to expat."""
     document = read_xml_file(SAMPLE)
     for size in (1, 2, 3, 7, 64):
-        monkeypatch.setattr(xml, "_CHUNK", size)
+        monkeypatch.setattr(markup, "_CHUNK", size)
         again = read_xml_file(SAMPLE)
         assert list(texts(again)) == list(texts(document))
 
@@ -429,8 +429,8 @@ def test_refused(data: bytes | str, message: str, place: str | None) -> None:
 
 
 def test_long_tags(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xml, "_MAX_TOKEN", 1000)
-    monkeypatch.setattr(xml, "_CHUNK", 100)
+    monkeypatch.setattr(markup, "_MAX_TOKEN", 1000)
+    monkeypatch.setattr(markup, "_CHUNK", 100)
     refused("<nta>\n<!--" + "x" * 2000 + "--></nta>", "longer than", "f:2:1")
     refused("<nta>\n<system a='" + "x" * 2000 + "'/></nta>", "longer than", "f:2:1")
     long = "x" * 2000
@@ -489,7 +489,7 @@ def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     empty.touch()
     with pytest.raises(InputError, match="empty"):
         read_xml_file(str(empty))
-    monkeypatch.setattr(xml, "MAX_BYTES", 100)
+    monkeypatch.setattr(markup, "MAX_BYTES", 100)
     with pytest.raises(InputError, match="larger than"):
         read_xml_file(SAMPLE)
 

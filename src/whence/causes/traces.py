@@ -235,11 +235,11 @@ def _pruned(prepared: Prepared, search: _Search, depth: int | None, reason: str)
             if onward not in used:
                 used.add(onward)
                 stack.append(onward)
-    number = {old: new for new, old in enumerate(sorted(used))}
+    place = {old: new for new, old in enumerate(sorted(used))}
     edges = tuple(
-        tuple(sorted((action, number[onward]) for action, onward in search.edges[old]))
+        tuple(sorted((action, place[onward]) for action, onward in search.edges[old]))
         for old in sorted(used)
     )
     return CausalTraces(
-        prepared.actions, edges, tuple(number[start] for start in starts), depth, reason
+        prepared.actions, edges, tuple(place[start] for start in starts), depth, reason
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import check, info, ranges, repair, replay
+from whence.cli import causes, check, info, ranges, repair, replay
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -16,6 +16,7 @@ HELP = """From the model of a timed system to what can go wrong in it, and why.
 \b
 What each command answers:
   check   Can this model go wrong, and how? Prints a timed diagnostic trace.
+  causes  Which orders of events cause a hazard, and how likely is each?
   ranges  Which delays cause the violation, and which values of them?
   repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
@@ -67,5 +68,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, ranges, repair, replay, info):
+for command in (check, causes, ranges, repair, replay, info):
     command.register(app)

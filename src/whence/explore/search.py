@@ -153,7 +153,9 @@ class Search:
                 room = slice_size
                 if budget.states is not None:
                     expanded = int(counts[t.COUNT_EXPANDED])
-                    room = min(room, budget.states - expanded)
+                    # The initial states come from the state before them, which does not count.
+                    first = int(counts[t.COUNT_CURRENT] == -1)
+                    room = min(room, max(first, budget.states - expanded))
                     if room <= 0:
                         return self._outcome("states", began)
                 status = self._advance(self.search_tables.tables, self.store, self.work, room)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Literal
 
-from whence.expr.lexer import END, NAME
+from whence.expr.lexer import END, KEYWORDS, NAME
 from whence.expr.parse_core import Stop
 from whence.expr.parse_declarations import DeclarationReader
 from whence.expr.parse_expressions import ExpressionReader
@@ -41,10 +41,10 @@ __all__ = [
 ]
 
 
-def parse_expression(text: SourceText) -> Expr:
+def parse_expression(text: SourceText, reserved: frozenset[str] = KEYWORDS) -> Expr:
     """A guard, an invariant or another condition. Commas mean conjunction, as in UPPAAL 3.4;
-    an assignment is an error here."""
-    reader = ExpressionReader(text, condition=True)
+    an assignment is an error here. `reserved` words cannot be names."""
+    reader = ExpressionReader(text, reserved, condition=True)
     with suppress(Stop):
         result = reader.expression()
         while reader.texts[reader.at] == ",":
@@ -56,9 +56,9 @@ def parse_expression(text: SourceText) -> Expr:
     return result
 
 
-def parse_updates(text: SourceText) -> tuple[Expr, ...]:
+def parse_updates(text: SourceText, reserved: frozenset[str] = KEYWORDS) -> tuple[Expr, ...]:
     """The expressions of an edge's update, separated by commas; none for an empty text."""
-    reader = ExpressionReader(text)
+    reader = ExpressionReader(text, reserved)
     result: tuple[Expr, ...] = ()
     with suppress(Stop):
         if reader.kinds[0] != END:

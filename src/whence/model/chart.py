@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from whence.source import NOWHERE, Origin, SourceText
+from whence.source import NOWHERE, Diagnostic, Origin, SourceText
 
 __all__ = [
     "Assign",
@@ -34,7 +34,8 @@ __all__ = [
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableType:
     """`int`: from `lo` to `hi`, both included; with `wrap`, arithmetic is modulo their distance.
-    `enum`: one of `members`, which are numbered from 0. `float` and `timer` have no parameters."""
+    `enum`: one of `members`, which are numbered from 0. `float`: within `bounds`, if these are
+    known. `timer` has no parameters."""
 
     kind: Literal["bool", "int", "enum", "float", "timer"]
     lo: int = 0
@@ -42,6 +43,7 @@ class VariableType:
     wrap: bool = False
     members: tuple[str, ...] = ()
     name: str = ""
+    bounds: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +115,8 @@ class ChartTransition:
     `guard` None is true; `otherwise`: taken where no other transition of its choice can be.
 
     `event` is what it is called in traces; None: after the state that it reaches.
-    `rate`: so many times an hour, if it is a matter of chance; `failure`: it is a fault, and
-    `detected` whether somebody notices it. `internal`: no state is left or entered.
+    `rate`: so many times in the chart's unit of time, if it is a matter of chance; `failure`: it
+    is a fault, and `detected` whether somebody notices it. `internal`: no state is left or entered.
     A smaller `priority` goes first, where the reader gives priorities a meaning.
     """
 
@@ -153,13 +155,14 @@ class Machine:
     unexpected: Literal["keep", "discard"] = "keep"
     #: Whether it belongs to the environment, and not to the system itself.
     environment: bool = False
+    requirements: tuple[str, ...] = ()
     origin: Origin = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hazard:
-    """A named condition on states that must not come true, or, with `always` false, a temporal
-    formula that must hold."""
+    """A named condition on states that must not come true or, if `temporal`, a formula of
+    temporal logic that must hold."""
 
     name: str
     text: SourceText
@@ -182,6 +185,8 @@ class Chart:
     signals: tuple[Signal, ...] = ()
     hazards: tuple[Hazard, ...] = ()
     requirements: tuple[Requirement, ...] = ()
-    #: What rates count by: one hour is 3600 of these.
+    #: What rates count by: a rate of 2 is twice an hour, a minute or a second.
     time_unit: Literal["hour", "minute", "second"] = "hour"
+    #: What its reader left out of the file, or read otherwise than the file's users may expect.
+    notes: tuple[Diagnostic, ...] = field(default=(), compare=False)
     origin: Origin = field(default=NOWHERE, compare=False)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from whence.source import NOWHERE, Origin
 
-__all__ = ["Action", "TransitionSystem"]
+__all__ = ["Action", "Marks", "TransitionSystem"]
 
 Ints = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.bool_]
@@ -38,9 +38,9 @@ class TransitionSystem:
     to `target[k]`. `propositions` are true where their mark is. `rate[k]` is that of an
     exponential distribution, or NaN where the transition is no matter of chance.
 
-    `complete` is false where not all of a larger system was explored: then states whose `depth`
-    (the fewest transitions from an initial state) is below `explored_depth` have all their
-    transitions.
+    `complete` is false where not all of a larger system was explored, for `reason`: then states
+    whose depth (the fewest transitions from an initial state) is below `explored_depth` have all
+    their transitions, and all states up to that depth are there.
     """
 
     states: int
@@ -53,6 +53,7 @@ class TransitionSystem:
     rate: Floats | None = None
     complete: bool = True
     explored_depth: int | None = None
+    reason: str = ""
     name: str = ""
 
     @property

@@ -161,6 +161,7 @@ def trace_view(
     around it has the class `trace`."""
     steps = counted(len(story.steps) - 1, "step")
     units = "time unit" if story.duration == 1 else "time units"
+    duration = f" in {story.duration} {units}" if story.timed else ""
     panes = tag(
         "div",
         trace_diagram(story, trace, bands),
@@ -169,7 +170,7 @@ def trace_view(
         class_="panes",
     )
     return [
-        tag("p", f"{steps} in {story.duration} {units}; {escaped(story.end)}."),
+        tag("p", f"{steps}{duration}; {escaped(story.end)}."),
         _controls(len(story.steps) - 1),
         panes,
         _still_automata(story, network),
@@ -179,7 +180,7 @@ def trace_view(
 
 def trace_diagram(story: Story, trace: TimedTrace, bands: Sequence[Band] = ()) -> str:
     """The sequence diagram in a frame of its own, where the names stay in view."""
-    ranges = [str(found) for found in trace.delay_ranges] or None
+    ranges = [str(found) for found in trace.delay_ranges] if story.timed else None
     diagram = draw_sequence(story, trace, ranges, bands)
     return tag(
         "div",
@@ -207,20 +208,22 @@ def _controls(last: int) -> str:
 
 
 def _step_table(story: Story) -> str:
-    heads = [tag("th", text, class_="n") for text in ("Step", "Delay before", "Time")]
-    heads += [
-        tag("th", text) for text in ("Action", "Processes", "Changes", "Clocks, delay included")
-    ]
+    numbers = ("Step", "Delay before", "Time") if story.timed else ("Step",)
+    heads = [tag("th", text, class_="n") for text in numbers]
+    clocks = ("Clocks, delay included",) if story.timed else ()
+    heads += [tag("th", text) for text in ("Action", "Processes", "Changes", *clocks)]
     rows = "\n".join(_step_row(story, step) for step in story.steps)
     after = f" after another {story.rest}" if story.rest else ""
     end = f"Time {story.duration}{after}: {escaped(story.end)}."
+    if not story.timed:
+        end = f"{escaped(story.end[:1].upper() + story.end[1:])}."
     return tag(
         "div",
         tag(
             "table",
             tag("thead", tag("tr", *heads)),
             tag("tbody", "\n", rows, "\n"),
-            tag("tfoot", tag("tr", tag("td", end, colspan=7))),
+            tag("tfoot", tag("tr", tag("td", end, colspan=len(heads)))),
         ),
         class_="wide steps",
     )
@@ -239,23 +242,30 @@ def _step_row(story: Story, step: Step) -> str:
         moves = [_arrows(str(move)) for move in step.moves]
         changes = [_arrows(str(change)) for change in step.changes]
         action = code(one_line(step.action))
-        label = f"Step {step.number} of {len(story.steps) - 1} at time {step.time}: "
+        at_time = f" at time {step.time}" if story.timed else ""
+        label = f"Step {step.number} of {len(story.steps) - 1}{at_time}: "
         label += f"{one_line(step.action)} · {' · '.join(moves)}"
     return tag(
         "tr",
         tag("td", str(step.number), class_="n"),
-        tag("td", "" if step.delay is None else str(step.delay), class_="n"),
-        tag("td", str(step.time), class_="n"),
+        *_times(story, step),
         tag("td", action),
         tag("td", items(moves)),
         tag("td", items(changes)),
-        tag("td", _constraints(step.constraints)),
+        *([tag("td", _constraints(step.constraints))] if story.timed else []),
         class_="failed" if step.failed else None,
         data_step=step.number,
         data_label=label,
         data_locations=" ".join(f"{at}:{step.locations[at]}" for at in story.takes_part),
         data_edges=" ".join(f"{move.process}:{move.edge}" for move in step.moves),
     )
+
+
+def _times(story: Story, step: Step) -> list[str]:
+    if not story.timed:
+        return []
+    delay = "" if step.delay is None else str(step.delay)
+    return [tag("td", text, class_="n") for text in (delay, str(step.time))]
 
 
 def _arrows(text: str) -> str:

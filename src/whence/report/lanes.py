@@ -108,7 +108,7 @@ def plan_lanes(story: Story, ranges: Sequence[str]) -> Lanes:
     time_x = number_x * 2 - EDGE + 14 + time_room
     delay_x = time_x + 18
     label_room = _delay_room(story, ranges)
-    left = delay_x + 9 + label_room + 16
+    left = delay_x + 9 + label_room + 16 if story.timed else 2 * number_x - EDGE + 16
 
     lanes = []
     x = left + (half[shown[0]] if shown else 0.0)

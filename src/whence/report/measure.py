@@ -87,10 +87,14 @@ def elide(text: str, room: float, size: float, bold: bool = False) -> str:
     """The text, or as much of its start as fits into `room` with an ellipsis behind it."""
     if text_width(text, size, bold) <= room:
         return text
-    kept = text
-    while kept and text_width(kept + "…", size, bold) > room:
-        kept = kept[:-1]
-    return kept.rstrip() + "…"
+    width = _character("…")
+    kept = 0
+    for character in text:
+        width += _character(character)
+        if width * size / 1000 * (_BOLD if bold else 1) > room:
+            break
+        kept += 1
+    return text[:kept].rstrip() + "…"
 
 
 def fit(text: str, room: float, size: float, lines: int = 2, bold: bool = False) -> tuple[str, ...]:

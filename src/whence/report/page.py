@@ -16,12 +16,18 @@ from whence.report.svg import Attribute, asset, attributes, escaped
 __all__ = ["badge", "code", "figure", "items", "page", "tag"]
 
 
-def page(title: str, body: Sequence[str], version: str, styles: Sequence[str] = ()) -> str:
-    """A whole page. `styles` are assets besides those that every page has."""
-    script = asset("report.js")
-    # With its hash in the policy this script runs, and no other.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+def page(
+    title: str,
+    body: Sequence[str],
+    version: str,
+    styles: Sequence[str] = (),
+    scripts: Sequence[str] = (),
+) -> str:
+    """A whole page. `styles` and `scripts` are assets besides those that every page has."""
+    codes = [asset(name) for name in ("report.js", *scripts)]
+    # With their hashes in the policy these scripts run, and no others.
+    hashes = " ".join(f"'sha256-{_digest(code)}'" for code in codes)
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}"
     sheets = map(asset, ("diagram.css", "report.css", *styles))
     head = [
         '<meta charset="utf-8">',
@@ -36,11 +42,17 @@ def page(title: str, body: Sequence[str], version: str, styles: Sequence[str] = 
             "<!doctype html>",
             '<html lang="en">',
             tag("head", "\n", "\n".join(head), "\n"),
-            tag("body", "\n", "\n".join(all_of_it), "\n", tag("script", script), "\n"),
+            tag(
+                "body", "\n", "\n".join(all_of_it), "\n", *(tag("script", c) + "\n" for c in codes)
+            ),
             "</html>",
             "",
         )
     )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def tag(name: str, *content: str, **values: Attribute) -> str:

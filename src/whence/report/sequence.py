@@ -128,7 +128,7 @@ class _Drawer:
             ("time", lanes.time_x, "end"),
             ("delay", lanes.delay_x, "start"),
         )
-        for text, x, anchor in columns:
+        for text, x, anchor in columns if self.story.timed else columns[:1]:
             top = EDGE + height - _SMALL * LINE - 5
             canvas.text([text], x, top, _SMALL, anchor, class_="faint")
         for lane in lanes.lanes:
@@ -181,7 +181,7 @@ class _Drawer:
         return moment + above + lines * SIZE * LINE + 8
 
     def _has_delay(self, number: int) -> bool:
-        return number < len(self.trace.delays)
+        return self.story.timed and number < len(self.trace.delays)
 
     def _stretch(self, number: int) -> float:
         if not self._has_delay(number):
@@ -222,8 +222,9 @@ class _Drawer:
             bold=True,
             class_="number",
         )
-        time = str(step.time)
-        self._short(canvas, [time], lanes.time_x, middle - SIZE * 0.65, "end", "time")
+        if self.story.timed:
+            time = str(step.time)
+            self._short(canvas, [time], lanes.time_x, middle - SIZE * 0.65, "end", "time")
         if self._has_delay(step.number):
             self._draw_delay(canvas, step)
 

@@ -91,6 +91,8 @@ class Story:
     initial_values: tuple[tuple[str, str], ...]
     process_names: tuple[str, ...]
     location_names: tuple[tuple[str, ...], ...]
+    #: False where the model has no clocks, so that times mean nothing.
+    timed: bool = True
 
 
 def tell(trace: TimedTrace, network: Network, layout: Layout) -> Story:
@@ -159,6 +161,7 @@ def tell(trace: TimedTrace, network: Network, layout: Layout) -> Story:
         ),
         process_names=tuple(process.name for process in network.processes),
         location_names=names,
+        timed=len(layout.clocks) > 1,
     )
 
 

@@ -212,9 +212,17 @@ class Canvas:
             float(-int(-extent.bottom // 1)),
         )
 
-    def document(self, view: Box, label: str, standalone: bool = False, **values: Attribute) -> str:
-        """The drawing as an `<svg>` element; `label` tells what it is to who cannot see it."""
-        style = element("style", asset("diagram.css")) if standalone else ""
+    def document(
+        self,
+        view: Box,
+        label: str,
+        standalone: bool = False,
+        styles: Sequence[str] = ("diagram.css",),
+        **values: Attribute,
+    ) -> str:
+        """The drawing as an `<svg>` element; `label` tells what it is to who cannot see it.
+        `styles` are the assets that it needs where it stands alone."""
+        style = element("style", *map(asset, styles)) if standalone else ""
         return element(
             "svg",
             style,

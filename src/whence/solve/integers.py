@@ -18,11 +18,13 @@ class Amounts:
 
     def __init__(self, limits: Sequence[tuple[int, int]]) -> None:
         """Pre: each limit is (least, greatest)."""
-        self._d = [z3.Int(f"d{number}") for number in range(len(limits))]
-        self._optimizer: Any = z3.Optimize()
+        # A context of its own: see `whence.solve.linear`.
+        context = z3.Context()
+        self._d = [z3.Int(f"d{number}", context) for number in range(len(limits))]
+        self._optimizer: Any = z3.Optimize(ctx=context)
         for d, (least, greatest) in zip(self._d, limits, strict=True):
             self._optimizer.add(d >= least, d <= greatest, d != 0)
-        size = [z3.Int(f"s{number}") for number in range(len(limits))]
+        size = [z3.Int(f"s{number}", context) for number in range(len(limits))]
         for d, s in zip(self._d, size, strict=True):
             self._optimizer.add(s >= d, s >= -d)
         most = z3.Int("most")

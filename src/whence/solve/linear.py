@@ -42,13 +42,17 @@ class Linear:
     """Formulas over variables 0, 1, …, added one after the other."""
 
     def __init__(self) -> None:
-        self._solver: Any = z3.SimpleSolver()
+        # A context of its own: in a shared one, which of several solutions comes out depends on
+        # everything that was solved before.
+        self._context = z3.Context()
+        self._solver: Any = z3.SimpleSolver(ctx=self._context)
+        self._true = z3.BoolVal(True, self._context)
         self._variables: list[Any] = []
 
     def variables(self, count: int) -> list[int]:
         """New variables."""
         first = len(self._variables)
-        self._variables += [z3.Real(f"v{first + number}") for number in range(count)]
+        self._variables += [z3.Real(f"v{first + number}", self._context) for number in range(count)]
         return list(range(first, first + count))
 
     def require(self, formula: Formula) -> None:
@@ -57,14 +61,13 @@ class Linear:
     def _term(self, formula: Formula) -> Any:
         match formula:
             case AtMost(terms, bound, strict):
-                total = (
-                    z3.Sum([k * self._variables[v] for v, k in terms]) if terms else z3.RealVal(0)
-                )
+                zero = z3.RealVal(0, self._context)
+                total = z3.Sum([zero, *(k * self._variables[v] for v, k in terms)])
                 return total < bound if strict else total <= bound
             case All(parts):
-                return z3.And([self._term(part) for part in parts])
+                return z3.And(*(self._term(part) for part in parts), self._true)
             case Any_(parts):
-                return z3.Or([self._term(part) for part in parts])
+                return z3.Or(*(self._term(part) for part in parts), z3.Not(self._true))
 
     def solution(self, also: Sequence[Formula] = ()) -> tuple[Fraction, ...] | None:
         """Values of all variables that satisfy everything required, and `also`."""

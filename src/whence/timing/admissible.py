@@ -28,11 +28,11 @@ import numpy.typing as npt
 
 from whence.explore.check import Checker
 from whence.explore.kernels import tables as t
+from whence.explore.labels import Labels, label_of
 from whence.explore.realize import Realization
 from whence.explore.search import REASONS, Budget, Outcome, Progress, Search
 from whence.explore.traces import walk
-from whence.model.network import Network
-from whence.model.trace import EdgeUse, TimedTrace, Transition
+from whence.model.trace import TimedTrace, Transition
 from whence.timing.language import (
     Automaton,
     LanguageBudgetExceeded,
@@ -52,8 +52,6 @@ __all__ = [
     "witness_trace",
 ]
 
-#: What a letter is: the edges that are taken, or only the channel (`tau` for an internal step).
-Labels = Literal["transitions", "actions"]
 #: `nothing lost`: the repaired network has all words of the original; `nothing new`: it has no
 #: others; `equal`: both.
 Test = Literal["equal", "nothing lost", "nothing new"]
@@ -87,37 +85,6 @@ class LabelTable:
 
     def __len__(self) -> int:
         return len(self._texts)
-
-
-def label_of(network: Network, transition: Transition, labels: Labels) -> str:
-    """The letter that a transition is. It names processes and locations, and so is the same in
-    networks that differ in their guards, invariants and updates only."""
-    if labels == "transitions":
-        uses = ", ".join(_use_text(network, use) for use in transition.uses)
-        return f"{transition.action}: {uses}"
-    first = transition.uses[0]
-    edge = network.processes[first.process].edges[first.edge]
-    if transition.action == "tau" and edge.synchronisation is not None:
-        return "channel tau"  # no internal step, whatever its name
-    return transition.action
-
-
-def _use_text(network: Network, use: EdgeUse) -> str:
-    """`client.reqCreate->reqSent`, with what else it takes to tell the edge from others."""
-    process = network.processes[use.process]
-    edge = process.edges[use.edge]
-    source, target = (
-        process.locations[number].name or f"#{number}" for number in (edge.source, edge.target)
-    )
-    text = f"{process.name}.{source}->{target}"
-    parallel = [e for e in process.edges if (e.source, e.target) == (edge.source, edge.target)]
-    if len(parallel) > 1:
-        text += f"#{use.edge}"
-    if use.selects:
-        names = [select.symbol.name for select in edge.selects]
-        values = (f"{name}={value}" for name, value in zip(names, use.selects, strict=True))
-        text += f"[{', '.join(values)}]"
-    return text
 
 
 # ---------------------------------------------------------------------------------------- graphs

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import cast
 
 from whence.expr.check import Checker
-from whence.expr.parser import parse_query
+from whence.expr.parser import parse_expression, parse_query
 from whence.expr.scope import Context, Problems, Scope
-from whence.expr.tree import QuerySyntax
+from whence.expr.tree import Expr, QuerySyntax
 from whence.formats.uppaal.document import QueryText
 from whence.formats.uppaal.elaborate import Elaborated
 from whence.formats.uppaal.elaborate_templates import is_blank
 from whence.model.network import Query, QueryKind
 from whence.source import InputError, Origin, SourceText
 
-__all__ = ["check_query", "queries"]
+__all__ = ["check_formula", "check_query", "queries"]
 
 
 def check_query(
@@ -49,6 +49,13 @@ def check_query(
         comment,
         origin if origin.line else checked.origin,
     )
+
+
+def check_formula(elaborated: Elaborated, text: SourceText) -> Expr:
+    """A state formula in a text of its own, checked."""
+    query = check_query(elaborated, QuerySyntax("E<>", parse_expression(text), None, ()))
+    assert query.predicate is not None
+    return query.predicate
 
 
 def queries(elaborated: Elaborated) -> tuple[tuple[QueryText, Query | InputError], ...]:

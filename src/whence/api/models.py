@@ -1,8 +1,4 @@
-"""The whole of whence from Python: read a model, ask it, replay and keep what it answers.
-
-The commands are made of this module, and can do nothing that it cannot.  Importing it is cheap;
-the search is loaded when something is searched for.
-"""
+"""Models of timed automata from Python: read one, check it, explain and mend it."""
 
 from __future__ import annotations
 
@@ -36,6 +32,7 @@ if TYPE_CHECKING:
     from whence.explore.check import Checker, Options
     from whence.explore.replay import Replay
     from whence.explore.search import Budget, Progress
+    from whence.expr.tree import Expr
     from whence.timing.model import TimedModel
     from whence.timing.repair import RepairOptions
     from whence.timing.results import Kind, RangesResult, Repair, RepairResult
@@ -291,6 +288,23 @@ class Model:
 
     # --------------------------------------------------------------------------------- checking
 
+    @property
+    def checker(self) -> Checker:
+        """What searches the model's states; made when it is first needed."""
+        if self._checker is None:
+            from whence.explore.check import Checker
+
+            self._checker = Checker(self.network)
+        return self._checker
+
+    def formula(self, text: str | SourceText) -> Expr:
+        """A state formula of this model, such as what a query says of states."""
+        from whence.formats.uppaal.elaborate_queries import check_formula
+
+        if isinstance(text, str):
+            text = SourceText(text, element="the formula")
+        return check_formula(self._elaborated, text)
+
     def query(self, query: str | QueryText | SourceText) -> Query:
         """The property that a text means. Raises InputError if it is none of this model."""
         from whence.formats.uppaal.elaborate_queries import check_query
@@ -314,11 +328,7 @@ class Model:
         if isinstance(query, str):
             query = self.query(query)
         options = _options(settings)
-        if self._checker is None:
-            from whence.explore.check import Checker
-
-            self._checker = Checker(self.network)
-        result = self._checker.check(query, options, settings.get("progress"))
+        result = self.checker.check(query, options, settings.get("progress"))
         if settings.get("verify") and result.trace is not None:
             replayed = self.confirm(query, result.trace)
             if not replayed.ok:
@@ -427,12 +437,9 @@ class Model:
 
     def _with_delays(self, trace: TimedTrace, file: str) -> TimedTrace:
         """A symbolic trace with the earliest delays that lead along it into its last zone."""
-        from whence.explore.check import Checker
         from whence.explore.traces import with_delays
 
-        if self._checker is None:
-            self._checker = Checker(self.network)
-        found = with_delays(self._checker.interpreter, trace)
+        found = with_delays(self.checker.interpreter, trace)
         if found is not None:
             # Its own zones stay: the replay is to check them.
             return replace(trace, delays=found.delays, delay_ranges=found.delay_ranges)

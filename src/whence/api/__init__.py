@@ -1,0 +1,44 @@
+"""The whole of whence from Python: read a model, ask it, replay and keep what it answers.
+
+The commands are made of this package, and can do nothing that it cannot.  Importing it is cheap;
+the search is loaded when something is searched for.  `models` are networks of timed automata,
+`systems` whatever has states and events.
+"""
+
+from whence.api.models import (
+    Limits,
+    Model,
+    Recorded,
+    RepairSettings,
+    Settings,
+    fields,
+    load,
+    load_text,
+    parse_budget,
+    read_document,
+    read_document_text,
+    read_query_file,
+    to_text,
+    version,
+)
+from whence.api.systems import CausesSettings, System, load_system
+
+__all__ = [
+    "CausesSettings",
+    "Limits",
+    "Model",
+    "Recorded",
+    "RepairSettings",
+    "Settings",
+    "System",
+    "fields",
+    "load",
+    "load_system",
+    "load_text",
+    "parse_budget",
+    "read_document",
+    "read_document_text",
+    "read_query_file",
+    "to_text",
+    "version",
+]

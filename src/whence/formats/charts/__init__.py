@@ -1,0 +1,1 @@
+"""Charts (:mod:`whence.model.chart`) as texts."""
