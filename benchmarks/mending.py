@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from benchmarks.mutants import modifications
 
 from whence.api import read_document
@@ -20,14 +21,27 @@ from whence.explore.search import Budget
 from whence.explore.traces import walk
 from whence.model.network import Query
 from whence.model.trace import Transition, Verdict
+from whence.solve.integers import Amounts
 from whence.source import InputError, WhenceError
 from whence.timing.changes import apply_changes, changes_of
 from whence.timing.model import TimedModel
 from whence.timing.repair import Judge, RepairOptions, search_repairs
 from whence.timing.results import SINGLE_KINDS, Change, Kind
 from whence.timing.trace import diagnose
+from whence.zones.differences import least_solution
 
-__all__ = ["MODELS", "Case", "JudgedRepair", "Mutant", "Searched", "Settings", "evaluate"]
+__all__ = [
+    "MODELS",
+    "Case",
+    "JudgedRepair",
+    "Mutant",
+    "Searched",
+    "Settings",
+    "evaluate",
+    "fingerprint",
+    "seeds",
+    "warm_up",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +210,13 @@ def evaluate(name: str, path: Path, number: int, settings: Settings) -> Mutant:
         mending.always,
         tuple(searches),
     )
+
+
+def warm_up() -> None:
+    """Loads what the first search would have to load."""
+    Amounts([(0, 1)]).least()
+    none = np.zeros(0, np.int64)
+    least_solution(1, none, none, none)
 
 
 def _told(change: Change) -> tuple[str, str, str]:

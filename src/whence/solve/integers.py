@@ -27,7 +27,7 @@ class Amounts:
         size = [z3.Int(f"s{number}", context) for number in range(len(limits))]
         for d, s in zip(self._d, size, strict=True):
             self._optimizer.add(s >= d, s >= -d)
-        most = z3.Int("most")
+        most = z3.Int("most", context)
         self._optimizer.add(*(most >= s for s in size))
         # The first objective comes first.
         self._optimizer.minimize(z3.Sum(size))

@@ -408,6 +408,9 @@ class RepairSearch:
             if not isinstance(outcome, Barrier):
                 shifts = (Shift(e, a) for e, a in zip(node.shifted, amounts, strict=True))
                 return tuple(sorted((*node.chosen, *shifts), key=_order))
+            if not outcome.coefficients:
+                failure.conflicts = [(varied, outcome.conflict)]
+                return failure
             possible.append(outcome)
             problem.require_any([(outcome.coefficients, outcome.least)])
 
