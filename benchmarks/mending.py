@@ -73,7 +73,7 @@ class Settings:
 
     repairs: int = 20
     changes: int = 3
-    seconds: float = 20.0
+    seconds: float = 10.0
     check_seconds: float = 120.0
 
 

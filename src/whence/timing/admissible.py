@@ -36,6 +36,7 @@ from whence.model.trace import TimedTrace, Transition
 from whence.timing.language import (
     Automaton,
     LanguageBudgetExceeded,
+    deterministic,
     difference,
     missing_word,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "Labels",
     "Test",
     "UntimedGraph",
+    "alike",
     "compare",
     "label_of",
     "untimed",
@@ -154,7 +156,11 @@ def untimed(
     return UntimedGraph(
         labels=labels,
         table=table,
-        automaton=Automaton(tuple(initial), _leaving(edges, len(nodes))),
+        automaton=Automaton(
+            tuple(initial),
+            _leaving(edges, len(nodes)),
+            frozenset(np.flatnonzero(nodes[:, t.NODE_STATUS] != t.EXPANDED).tolist()),
+        ),
         edges=edges,
         transitions=transitions,
         outcome=outcome,
@@ -184,7 +190,7 @@ def _edges_of(
 ) -> tuple[tuple[Transition, ...], Ints]:
     """(all transitions that occur, the rows of a graph's edges)."""
     kept = search.store.edges[: search.store.counts[t.COUNT_EDGES]].astype(np.int64)
-    first, places = _alike(search, kept)
+    first, places = alike(search, kept)
     numbers: dict[Transition, int] = {}
     meanings = np.empty((len(first), 2), np.int64)
     processes = len(checker.network.processes)
@@ -204,8 +210,8 @@ def _edges_of(
     return tuple(numbers), found[order]
 
 
-def _alike(search: Search, kept: Ints) -> tuple[Ints, Ints]:
-    """Groups the kept edges of a graph by transitions: (the first edge of each group, the group of
+def alike(search: Search, kept: Ints) -> tuple[Ints, Ints]:
+    """Groups the kept edges of a search by transitions: (the first edge of each group, the group of
     each edge). Several groups may have one transition."""
     edges = search.search_tables.tables.edges
     # The edges of a sender and its one receiver tell which transition it is, unless the data
@@ -291,14 +297,17 @@ def _first_word(
 ) -> tuple[tuple[int, ...], Side] | None:
     """The first word that breaks `test`, and where it is from."""
     left, right = graphs["original"], graphs["repaired"]
-    if test == "equal" and left.complete and right.complete:
+    known = left.complete and right.complete
+    # Of a word of a deterministic graph that is not complete we know where it leads.
+    walked = deterministic(left.automaton) and deterministic(right.automaton)
+    if test == "equal" and (known or walked):
         found = difference(left.automaton, right.automaton, budget)
         return None if found is None else (found.word, _SIDES[found.only_in])
     words: list[tuple[int, tuple[int, ...], Side]] = []
     for side in _DIRECTIONS[test]:
         mine, other = (left, right) if side == "original" else (right, left)
         # That an unfinished graph lacks a word says nothing; that it has one does.
-        if other.complete:
+        if other.complete or walked:
             word = missing_word(mine.automaton, other.automaton, budget)
             if word is not None:
                 words.append((len(word), word, side))

@@ -20,14 +20,17 @@ from whence.model.network import Query
 from whence.model.trace import QueryResult, TimedTrace, Transition, Verdict
 from whence.source import InputError, WhenceError
 from whence.timing.admissible import (
+    Comparison,
     Labels,
     LabelTable,
     UntimedGraph,
     compare,
+    label_of,
     untimed,
     witness_trace,
 )
 from whence.timing.changes import apply_changes, changes_of
+from whence.timing.matching import Reachable, can_do_all, reachable, unreachable_path
 from whence.timing.model import TimedModel
 from whence.timing.results import (
     KINDS,
@@ -56,6 +59,8 @@ __all__ = [
 
 Say = Callable[[str], None] | None
 _DEADLOCK = "A[] not deadlock"
+#: So many states of each model are compared exactly at once.
+_FEW = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +212,8 @@ class Judge:
         self.options = options
         self.table = LabelTable()
         self._before: dict[str, Verdict] = {}
-        self._graph: UntimedGraph | None = None
+        self._graphs: dict[Budget, UntimedGraph] = {}
+        self._states: Reachable | None = None
 
     def judged(self, number: int, found: Found, system: System, always: bool) -> Repair:
         changes = changes_of(system, found.variations)
@@ -254,11 +260,7 @@ class Judge:
         if test == "none":
             return None
         labels = self.options.labels
-        budget = self.options.budget
-        if self._graph is None:
-            self._graph = untimed(self.model.checker, labels, self.table, budget)
-        graph = untimed(changed.checker, labels, self.table, budget)
-        found = compare(self._graph, graph, test, None)
+        found = self._compared(changed, test)
         trace: TimedTrace | None = None
         if found.transitions is not None:
             owner = self.model if found.only_in == "original" else changed
@@ -266,6 +268,46 @@ class Judge:
         return Admissibility(
             test, labels, found.admissible, found.word, found.only_in, trace, found.reason
         )
+
+    def _compared(self, changed: TimedModel, test: Test) -> Comparison:
+        """The exact test if it is a matter of a few states; if not, what can be told without
+        whole languages; and only then the exact test again."""
+        budget = self.options.budget
+        few = _FEW if budget.states is None else min(budget.states, _FEW)
+        found = self._exact(changed, test, replace(budget, states=few))
+        if found.admissible is None and few != budget.states:
+            found = self._by_states(changed, test) or self._exact(changed, test, budget)
+        return found
+
+    def _exact(self, changed: TimedModel, test: Test, budget: Budget) -> Comparison:
+        labels = self.options.labels
+        if budget not in self._graphs:
+            self._graphs[budget] = untimed(self.model.checker, labels, self.table, budget)
+        graph = untimed(changed.checker, labels, self.table, budget)
+        return compare(self._graphs[budget], graph, test, None)
+
+    def _by_states(self, changed: TimedModel, test: Test) -> Comparison | None:
+        """What follows from the transitions that each model can take at all, and from whether each
+        can match every step of the other."""
+        budget = self.options.budget
+        if self._states is None:
+            self._states = reachable(self.model, budget)
+        ours, theirs = self._states, reachable(changed, budget)
+        sides: list[tuple[Literal["original", "repaired"], Reachable, Reachable, TimedModel]]
+        sides = [("original", ours, theirs, changed)]
+        if test == "equal":
+            sides.append(("repaired", theirs, ours, self.model))
+        if self.options.labels == "transitions":
+            for name, mine, other, _ in sides:
+                path = unreachable_path(mine, other) if other.complete else None
+                if path is not None:
+                    network = self.model.network
+                    word = tuple(label_of(network, step, "transitions") for step in path)
+                    return Comparison(False, test, word, name, path)
+        seconds = budget.seconds
+        if all(can_do_all(mine, model, seconds) for _, mine, _, model in sides):
+            return Comparison(True, test)
+        return None
 
 
 # -------------------------------------------------------------------------------------- iterating

@@ -147,6 +147,8 @@ class RepairSearch:
         self.progress = progress
         self.solved = 0
         self._left = effort
+        #: Whether the set that is extended leaves no run.
+        self._blocked = False
         self.found: list[Found] = []
         self._limits_of: dict[int, tuple[int, int]] = {}
         self._open: dict[tuple[Variation, ...], tuple[Varied, Open, list[Open]]] = {}
@@ -232,6 +234,7 @@ class RepairSearch:
             failure = self._failure(parent)
             if failure is None:
                 continue
+            self._blocked = bool(failure.conflicts)
             for change in self._children(parent, failure, kinds):
                 node = parent.with_(change)
                 if node in seen or len(node.elements) < size:
@@ -302,15 +305,16 @@ class RepairSearch:
     def _try(self, node: _Node) -> tuple[Variation, ...] | _Failure:
         if not node.shifted:
             varied = self.system.varied(node.chosen)
-            failure = _Failure()
-            run = self._violation(varied)
-            if run is not None:
-                failure.runs.append((varied, run))
-                return failure
-            conflict = self._conflict(varied)
-            if conflict is not None:
-                failure.conflicts.append((varied, conflict))
-                return failure
+            # It cannot be both; which is more likely was seen one change before.
+            for step in ("conflict", "run") if self._blocked else ("run", "conflict"):
+                if step == "run":
+                    run = self._violation(varied)
+                    if run is not None:
+                        return _Failure(runs=[(varied, run)])
+                else:
+                    conflict = self._conflict(varied)
+                    if conflict is not None:
+                        return _Failure(conflicts=[(varied, conflict)])
             return node.chosen
         return self._try_amounts(node)
 

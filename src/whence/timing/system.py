@@ -123,11 +123,12 @@ class System:
         # Time, and what nobody varies.
         self._chain_a = np.arange(self.size - 1, dtype=np.int64)
         self._sets_by_clock: dict[int, tuple[Ints, Ints, Ints]] = {}
+        self._histories: dict[tuple[int, frozenset[int]], tuple[Ints, Ints]] = {}
         clocks = len(trace.clocks)
         self._since = np.zeros((clocks, self.states), np.int64)
         self._start = np.zeros((clocks, self.states), np.int64)
         for clock in range(1, clocks):
-            self._since[clock], self._start[clock] = self.history(clock, {})
+            self._since[clock], self._start[clock] = self.history(clock)
         self.still = [visit.hurry or bool(visit.urgent) for visit in trace.visits]
         self.place: Ints = _NO_ROWS
         self._kept: dict[int, npt.NDArray[np.int64]] = {}
@@ -256,14 +257,24 @@ class System:
                     self.visited_at[number].append(state)
         self.urgency_elements = sorted(self.visited_at)
 
-    def history(self, clock: int, flipped: dict[int, bool]) -> tuple[Ints, Ints]:
+    def history(self, clock: int, flipped: frozenset[int] = frozenset()) -> tuple[Ints, Ints]:
         """For each state: at which moment a clock was last set, and to what. `flipped` are the
-        elements of resets that are changed."""
+        elements of resets of it that are changed."""
+        found = self._histories.get((clock, flipped))
+        if found is None:
+            found = self._history(clock, flipped)
+            if len(flipped) <= 2:  # sets of more are many, and seldom asked for twice
+                self._histories[clock, flipped] = found
+        return found
+
+    def _history(self, clock: int, flipped: frozenset[int]) -> tuple[Ints, Ints]:
         since = np.zeros(self.states, np.int64)
         start = np.zeros(self.states, np.int64)
         states, values, by = self._sets_of(clock)
         if flipped:
-            kept = ~np.isin(by, list(flipped))
+            kept = np.ones(len(by), np.bool_)
+            for element in flipped:
+                kept &= by != element
             states, values = states[kept], values[kept]
         # Of several sets in one step the last counts.
         since[states] = states
@@ -379,7 +390,7 @@ class Varied:
         if scale != 1:
             self.value = self.value * scale
         touched: list[npt.NDArray[np.int64]] = []
-        flipped: dict[int, bool] = {}
+        flipped: list[int] = []
         urgent: dict[int, bool] = {}
         for variation in variations:
             match variation:
@@ -397,15 +408,21 @@ class Varied:
                     self._refer(element, name, side)
                     touched.append(system.rows_of[element])
                 case Flip(element) if isinstance(system.elements[element], Reset):
-                    flipped[element] = True
+                    flipped.append(element)
                 case Flip(element):
                     urgent[element] = True
         if flipped:
             self.since, self.start = self.since.copy(), self.start.copy()
-            clocks = {clock for e in flipped for _, _, clock in system.reset_at[e]}
-            for clock in clocks:
-                self.since[clock], self.start[clock] = system.history(clock, flipped)
-                touched.append(np.flatnonzero((self.ci == clock) | (self.cj == clock)))
+            of_clock: dict[int, set[int]] = {}
+            for element in flipped:
+                for _, _, clock in system.reset_at[element]:
+                    of_clock.setdefault(clock, set()).add(element)
+            for clock, elements in of_clock.items():
+                since, start = system.history(clock, frozenset(elements))
+                moved = (since != self.since[clock]) | (start != self.start[clock])
+                self.since[clock], self.start[clock] = since, start
+                rows = np.flatnonzero((self.ci == clock) | (self.cj == clock))
+                touched.append(rows[moved[system.state[rows]]])
         if scale != 1:
             self.start = self.start * scale
             touched = [np.arange(len(self.op))]
