@@ -146,6 +146,20 @@ def test_leaving_earlier_is_not_matched_where_a_clock_remembers() -> None:
     assert agrees(model(2), model(5))
 
 
+def test_leaving_later() -> None:
+    """The step to c needs y <= 2, or asks nothing of y."""
+
+    def model(bound: int, guard: str) -> TimedModel:
+        return one(
+            location("a", "x <= 5") + location("b", "x <= 1") + location("c"),
+            edge("a", "b", f"x >= {bound}", "x = 0") + edge("b", "c", guard),
+        )
+
+    assert not agrees(model(1, "y <= 2"), model(4, "y <= 2"))
+    assert agrees(model(4, "y <= 2"), model(1, "y <= 2"))
+    assert agrees(model(1, "x >= 1"), model(4, "x >= 1"))
+
+
 def test_invariants_from_below_hold_on_entering() -> None:
     """In the changed model b may be entered only when y has run for long enough."""
 
