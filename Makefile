@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-repair docs lint format clean
+.PHONY: help demo test bench bench-causes bench-repair docs lint format clean
 .DELETE_ON_ERROR:
 unexport PYTHONPATH PYTHONHOME
 
@@ -28,6 +28,9 @@ demo: $(VENV)/.installed-dev ## check an example model and draw what goes wrong
 
 test: lint ## check style, types and floors, then run all tests with coverage
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --cov --cov-report=term:skip-covered
+
+bench-causes: $(VENV)/.installed-dev ## measure the search for causes
+	$(BIN)/python benchmarks/causes.py
 
 bench: $(VENV)/.installed-dev ## measure
 	$(BIN)/python benchmarks/run.py

@@ -68,10 +68,12 @@ MODELS = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`repairs`: so many of each kind, of at most `changes` changes; `seconds` for each search of
-    a test of admissibility, `check_seconds` for each check of the property."""
+    """`repairs`: so many of each kind, of at most `changes` changes, or up to `more` as long as
+    none of any kind is admissible; `seconds` for each search of a test of admissibility,
+    `check_seconds` for each check of the property."""
 
     repairs: int = 20
+    more: int = 100
     changes: int = 3
     seconds: float = 10.0
     check_seconds: float = 120.0
@@ -112,7 +114,8 @@ class Searched:
 class Mutant:
     """What became of one modification. `verdict` is that of the property on the modified model
     (`error`: it has no initial state, or does something wrong); with `always`, no run along its
-    trace satisfies the property. Mixed repairs are searched where no other is admissible."""
+    trace satisfies the property. Mixed repairs are searched where no other is admissible, and
+    `undone` says whether it is admissible to undo the modification, then."""
 
     model: str
     number: int
@@ -124,6 +127,7 @@ class Mutant:
     length: int = 0
     always: bool = False
     searches: tuple[Searched, ...] = ()
+    undone: bool | None = None
 
     def search(self, kind: Kind) -> Searched | None:
         return next((search for search in self.searches if search.kind == kind), None)
@@ -197,7 +201,13 @@ def evaluate(name: str, path: Path, number: int, settings: Settings) -> Mutant:
     mending = _Mending(model, query, result.trace.transitions, settings)
     searches = [mending.searched(kind) for kind in SINGLE_KINDS]
     if not any(search.admissible for search in searches):
+        searches = [mending.continued(search) for search in searches]
+    undone = None
+    if not any(search.admissible for search in searches):
         searches.append(mending.searched("mixed"))
+        admissibility = mending.judge.admissibility(seeded.model)
+        assert admissibility is not None
+        undone = admissibility.admissible
     return Mutant(
         name,
         number,
@@ -209,6 +219,7 @@ def evaluate(name: str, path: Path, number: int, settings: Settings) -> Mutant:
         len(result.trace.transitions),
         mending.always,
         tuple(searches),
+        undone,
     )
 
 
@@ -256,6 +267,23 @@ class _Mending:
             if found.kind == kind
         )
         return Searched(kind, seconds, cpu, outcome.exhausted, outcome.solved, repairs)
+
+    def continued(self, search: Searched) -> Searched:
+        """The same with more repairs, up to the first that is admissible."""
+        if len(search.repairs) < self.settings.repairs:
+            return search
+        options = dataclasses.replace(self.options, kinds=(search.kind,), limit=self.settings.more)
+        began, cpu = time.perf_counter(), time.process_time()
+        system, outcome, _ = search_repairs(self.trace, self.model, options)
+        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+        repairs = list(search.repairs)
+        for found in outcome.repairs[len(repairs) :]:
+            repairs.append(self._judged(changes_of(system, found.variations)))
+            if repairs[-1].admissible:
+                break
+        return Searched(
+            search.kind, seconds, cpu, outcome.exhausted, outcome.solved, tuple(repairs)
+        )
 
     def _judged(self, changes: Sequence[Change]) -> JudgedRepair:
         told = tuple(_told(change) for change in changes)

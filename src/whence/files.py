@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from whence.source import Diagnostic, InputError, Origin
 
-__all__ = ["check_writable", "write_atomically"]
+__all__ = ["check_writable", "write_atomically", "written_atomically"]
 
 
 def check_writable(path: Path | str) -> None:
@@ -50,11 +52,46 @@ def write_atomically(path: Path | str, text: str, encoding: str = "utf-8") -> No
         raise _error(path, f"the file cannot be written: {_reason(error)}") from None
 
 
+@contextmanager
+def written_atomically(path: Path | str) -> Iterator[Callable[[str], object]]:
+    """What takes text, piece by piece, for a file that is there when all has been said. If the
+    block ends in an exception, nothing changed. Raises InputError if the file cannot be written."""
+    target = Path(path)
+    writing = True
+    try:
+        # A device or a pipe has no content to be kept; of a link, the file that it leads to.
+        pieces: AbstractContextManager[BinaryIO] = (
+            target.open("wb") if _is_special(target) else _pieces(target.resolve())
+        )
+        with pieces as stream:
+
+            def write(text: str) -> None:
+                nonlocal writing
+                writing = True
+                stream.write(text.encode("utf-8", "replace"))
+                writing = False
+
+            writing = False
+            yield write
+            writing = True
+    except (OSError, ValueError) as error:
+        # What goes wrong inside of the block is told by whoever wrote it.
+        if not writing:
+            raise
+        raise _error(path, f"the file cannot be written: {_reason(error)}") from None
+
+
 def _replace(target: Path, data: bytes) -> None:
+    with _pieces(target) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def _pieces(target: Path) -> Iterator[BinaryIO]:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         # A temporary file is private; the one to be written has the usual permissions.

@@ -400,6 +400,28 @@ def test_charts_from_elsewhere(
     assert message in caught.value.render()
 
 
+def test_many_transitions_of_one_trigger() -> None:
+    """Each of them is kept back by all before it."""
+    transitions = "".join(
+        f"      - {{from: b, to: s{n}, on: m, when: A.x == {n}, priority: {n}}}\n"
+        for n in range(400)
+    )
+    states = ", ".join(f"s{n}: {{}}" for n in range(400))
+    ts = system(f"""
+machines:
+  A:
+    variables: {{x: int = 397}}
+    initial: a
+    states: {{a: {{}}, b: {{}}}}
+    transitions: [{{from: a, to: b, do: send m to B}}]
+  B:
+    initial: b
+    states: {{b: {{}}, {states}}}
+    transitions:
+{transitions}""")
+    assert words(ts, 2) == {("b", "s397")}
+
+
 def test_no_machines() -> None:
     with pytest.raises(InputError, match="no machines"):
         lower(Chart(name="empty", machines=()))

@@ -19,7 +19,7 @@ from whence.model.chart import Chart
 from whence.source import InputError
 
 LIMIT = 400
-EXAMPLES = max(250, settings().max_examples * 4)
+EXAMPLES = max(180, settings().max_examples * 3)
 
 
 def decoded(reference: Reference, lowered: LoweredChart, search: Search) -> list[State]:

@@ -207,6 +207,20 @@ class Reference:
             run.broken = True
         run.values[owner, name] = new
 
+    @property
+    def sent(self) -> set[str]:
+        """The signals that some machine sends; all others come from outside."""
+        return {
+            effect.signal
+            for machine in self.chart.machines
+            for effects in (
+                *(state.entry + state.exit for state in machine.states),
+                *(transition.effects for transition in machine.transitions),
+            )
+            for effect in effects
+            if isinstance(effect, Send)
+        }
+
     def receivers(self, send: Send) -> list[str]:
         if send.target is not None:
             return [send.target]
@@ -245,7 +259,7 @@ class Reference:
         """What a transition does, on each of its ways whose guards hold."""
         start = before.copy()
         start.decided = dict(start.values)
-        if transition.trigger is not None:
+        if transition.trigger in self.sent:
             start.queues[machine.name].pop(0)
         if transition.internal:
             if self.holds(machine, transition, start):
@@ -325,7 +339,8 @@ class Reference:
         possible: list[tuple[ChartTransition, list[Run]]] = []
         for ident in self.active(machine, before.at[machine.name]):
             for transition in self.leaving(machine, ident):
-                if transition.trigger is None or transition.trigger == head:
+                outside = transition.trigger is not None and transition.trigger not in self.sent
+                if transition.trigger is None or outside or transition.trigger == head:
                     runs = list(self.runs(machine, transition, before))
                     if runs:
                         possible.append((transition, runs))

@@ -3,6 +3,7 @@ what causes a hazard in them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -42,7 +43,8 @@ class CausesSettings(TypedDict, total=False):
     - `depth`: only traces of so many events; `budget`: such as `"60s, 2GB"`.
     - `labels`: of networks: events are `transitions` (the default) or `actions` (channels).
     - `time`: within which probabilities say that the hazard comes about, such as `"1h"`.
-    - `like_thesis`: transitions without a rate have rate 1, and are not immediate.
+    - `default_rate`: transitions without a rate have this one (the thesis says 1), in the model's
+      unit of time; None: they are immediate.
     """
 
     non_occurrence: int
@@ -51,7 +53,7 @@ class CausesSettings(TypedDict, total=False):
     budget: str | Limits | None
     labels: Literal["transitions", "actions"]
     time: str | None
-    like_thesis: bool
+    default_rate: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,39 @@ class System:
                     for query in self.source.queries
                     if query.kind == "A[]" and query.predicate is not None
                 )
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What was left out or understood in a certain way when the model was read."""
+        if not isinstance(self.source, Chart):
+            return ()
+        from whence.explore.chart_effects import external_signals
+
+        outside = external_signals(self.source)
+        if not outside:
+            return self.source.notes
+        told = ", ".join(f"`{signal}`" for signal in outside)
+        note = f"no machine sends {told}: it can come from outside at any time"
+        return (*self.source.notes, Diagnostic(note, self.source.origin, severity="note"))
+
+    def error_states(self, how: Literal["any", "all"]) -> str:
+        """The hazard of being in the states that a chart marks as errors (Koelbl, section 7.3, step
+        2): in any of them, or in one of each machine that has some."""
+        if not isinstance(self.source, Chart):
+            raise UsageError("only charts mark states as errors")
+        machines = []
+        for machine in self.source.machines:
+            marked = [s for s in machine.states if s.failure or "error" in s.tags]
+            if marked:
+                machines.append(" || ".join(f"{machine.name}.{s.ident}" for s in marked))
+        if not machines:
+            raise UsageError(
+                Diagnostic(
+                    "no state of the model is marked as an error",
+                    hint="write `failure: true` or `tags: [error]` at states, or use --hazard",
+                )
+            )
+        return (" || " if how == "any" else " && ").join(f"({marked})" for marked in machines)
 
     # ------------------------------------------------------------------------------- exploring
 
@@ -306,9 +341,7 @@ class System:
         if not system.complete:
             note = "not all states are known, so that there are no probabilities"
             return replace(result, notes=(*result.notes, note))
-        return self._with_chances(
-            system, result, time, hours, settings.get("like_thesis", False), say
-        )
+        return self._with_chances(system, result, time, hours, settings.get("default_rate"), say)
 
     def _with_chances(
         self,
@@ -316,17 +349,18 @@ class System:
         result: CausesResult,
         time: str,
         hours: Fraction,
-        like_thesis: bool,
+        default_rate: float | None,
         say: Callable[[str], None] | None,
     ) -> CausesResult:
         from whence.causes.chance.questions import cause_probabilities, hazard_probability
 
         if say is not None:
             say("the probability of the hazard")
-        whole = hazard_probability(system, _BAD, hours, like_thesis=like_thesis)
+        reading = _reading(default_rate)
+        whole = hazard_probability(system, _BAD, hours, **reading)
         if say is not None:
             say(f"the probabilities of {len(result.causes)} causes")
-        each = cause_probabilities(system, _BAD, result.causes, hours, like_thesis=like_thesis)
+        each = cause_probabilities(system, _BAD, result.causes, hours, **reading)
         return replace(
             result,
             probability=whole.value,
@@ -344,7 +378,7 @@ class System:
         *,
         cycle: str = "1h",
         operation: str = "10s",
-        like_thesis: bool = False,
+        default_rate: float | None = None,
         budget: str | Limits | None = None,
     ) -> Probability:
         """How likely it is that an emergency mode is activated within the `cycle`, and the hazard
@@ -362,7 +396,7 @@ class System:
             "activation",
             self._hours(cycle),
             self._hours(operation),
-            like_thesis=like_thesis,
+            **_reading(default_rate),
         )
 
     def example_of(self, cause: Cause, result: CausesResult) -> TimedTrace | None:
@@ -421,6 +455,14 @@ class System:
 
         return fault_tree(result, rates=self._rates())
 
+    def prism(self, hazard: str | None = None, *, default_rate: float | None = None) -> str:
+        """The system as a program for PRISM, with the hazard as the label `bad`. PRISM knows no
+        transitions without a rate: these get the `default_rate`, or are refused."""
+        from whence.formats.prism import prism_program
+
+        system, _ = self.explored(hazard)
+        return "".join(prism_program(system, default_rate))
+
     def report(self, result: CausesResult) -> str:
         """A page of HTML that shows the causes, with a run of each on the model's machines."""
         from whence.api.models import version
@@ -460,6 +502,20 @@ class System:
         return parse_hours(text) * _PER_HOUR[unit]
 
 
+class _Reading(TypedDict):
+    like_thesis: bool
+    default_rate: float
+
+
+def _reading(default_rate: float | None) -> _Reading:
+    """What transitions without a rate are taken for."""
+    if default_rate is None:
+        return {"like_thesis": False, "default_rate": 1.0}
+    if not 0 < default_rate < math.inf:
+        raise UsageError(f"a rate of {default_rate} is none: it must be positive")
+    return {"like_thesis": True, "default_rate": default_rate}
+
+
 def _search_budget(budget: str | Limits | None) -> Budget | None:
     from whence.explore.search import Budget
 
@@ -489,14 +545,28 @@ _XMI = (".uml", ".xmi", ".mdzip")
 
 
 def load_system(
-    path: AnyPath, *, bad_states: Sequence[int] = (), bad_actions: Sequence[str] = ()
+    path: AnyPath,
+    *,
+    bad_states: Sequence[int] = (),
+    bad_actions: Sequence[str] = (),
+    ignore_calls: bool = False,
 ) -> System:
     """What is in a file: a chart (`.yaml`, or UML and SysML as XMI), a network of timed automata
     (UPPAAL's formats), or a plain transition system (`.aut`, `.dot`).
 
     An `.aut` file does not say which states are bad: `bad_states` does, by their numbers, or
-    `bad_actions`: the states that these lead to.
+    `bad_actions`: the states that these lead to. With `ignore_calls`, what a chart calls but does
+    not define is left out, and told in its notes.
     """
+    found = _read(path, bad_states, bad_actions)
+    if ignore_calls and isinstance(found.source, Chart):
+        from whence.formats.charts.opaque import without_calls
+
+        return System(without_calls(found.source), found.file)
+    return found
+
+
+def _read(path: AnyPath, bad_states: Sequence[int], bad_actions: Sequence[str]) -> System:
     name = str(path)
     ending = Path(path).suffix.lower()
     if ending in _CHARTS:
@@ -511,7 +581,12 @@ def load_system(
     if ending in (".dot", ".gv"):
         from whence.formats.dot import read_dot_file
 
-        return System(read_dot_file(name), name)
+        return System(read_dot_file(name).system, name)
+    if ending == ".scxml":
+        from whence.formats.charts.scxml import read_scxml
+        from whence.formats.markup import read_bytes
+
+        return System(read_scxml(read_bytes(name), name), name)
     if ending in _XMI or _is_xmi(name):
         from whence.formats.charts.xmi import read_xmi_file
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import causes, check, info, ranges, repair, replay
+from whence.cli import causes, check, events, info, ranges, repair, replay
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -21,6 +21,7 @@ What each command answers:
   repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
   info    What is in this model?
+  events  What happened in these logs?
 
 \b
 Exit status of every command:
@@ -37,6 +38,7 @@ Examples:
   whence check model.xml --format json > result.json
   whence ranges model.xml
   whence repair model.xml -o report.html
+  whence events bus.log
 """
 
 
@@ -68,5 +70,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, ranges, repair, replay, info):
+for command in (check, causes, ranges, repair, replay, events, info):
     command.register(app)

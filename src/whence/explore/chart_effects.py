@@ -37,19 +37,17 @@ from whence.model.chart import Assign, Chart, ChartTransition, Effect, Machine, 
 from whence.model.network import Variable
 from whence.source import NOWHERE, Origin
 
-__all__ = ["Queue", "Texts", "conjunction", "negation", "queues_of"]
+__all__ = ["Queue", "Texts", "conjunction", "external_signals", "negation", "queues_of"]
 
 #: A guard that is larger than this after substitution has grown by itself.
 _LARGEST_GUARD = 20_000
+_LARGEST_QUEUE = 64
 _TRUE = BoolLiteral(True, type=BOOL)
 
 
 def conjunction(parts: Iterable[Expr]) -> Expr | None:
     """All of the parts, asked from left to right; None where there are none."""
-    kept = [part for part in parts if part != _TRUE]
-    return (
-        reduce(lambda a, b: Binary("&&", a, b, type=BOOL, origin=a.origin), kept) if kept else None
-    )
+    return joined("&&", [part for part in parts if part != _TRUE])
 
 
 def negation(expr: Expr) -> Expr:
@@ -148,15 +146,24 @@ def queues_of(chart: Chart) -> dict[str, Queue]:
     result = {}
     for machine in chart.machines:
         if received[machine.name]:
-            if not 1 <= machine.capacity <= 1000:
+            if not 1 <= machine.capacity <= _LARGEST_QUEUE:
                 raise Problem(
-                    f"a queue for {machine.capacity} messages (expected 1 to 1000)", machine.origin
+                    f"a queue for {machine.capacity} messages (expected 1 to {_LARGEST_QUEUE})",
+                    machine.origin,
                 )
             cells = ArrayType(IntType(0, len(signals)), IntType(0, machine.capacity - 1))
             # No variable can be called that, so that none is in its way.
             symbol = Symbol(machine.name, "(queue)", SymbolKind.VARIABLE, cells)
             result[machine.name] = Queue(machine, symbol, signals, tuple(received[machine.name]))
     return result
+
+
+def external_signals(chart: Chart) -> tuple[str, ...]:
+    """The signals that trigger transitions and that no machine sends: they come from outside, and
+    can do so at any time."""
+    sent = {send.signal for machine in chart.machines for send in _sends(machine)}
+    triggers = (t.trigger for machine in chart.machines for t in machine.transitions)
+    return tuple(dict.fromkeys(t for t in triggers if t is not None and t not in sent))
 
 
 def _sends(machine: Machine) -> Iterable[Send]:

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 
 from whence.explore.chart_structure import MachineStructure
 from whence.expr.scope import Problem
-from whence.model.chart import ChartState, ChartTransition, Effect
+from whence.model.chart import Assign, ChartState, ChartTransition, Effect
 
-__all__ = ["Compound", "compounds_from", "starts"]
+__all__ = ["Compound", "compounds_from", "starts", "transition_text"]
 
 #: More ways through choices than this, from one state, are a mistake.
 _LIMIT = 4096
@@ -49,6 +49,23 @@ class Compound:
     @property
     def first(self) -> ChartTransition:
         return self.segments[0]
+
+
+def transition_text(compound: Compound) -> str:
+    """A compound transition as UML writes one: trigger, guards and effects, in lines."""
+    lines = []
+    guards = [guard.guard.text.strip() for _, guard in compound.guards if guard.guard is not None]
+    asked = " ".join(f"[{guard}]" for guard in guards)
+    head = " ".join(part for part in (compound.first.trigger or "", asked) if part)
+    if head:
+        lines.append(head)
+    for effect in compound.effects:
+        if isinstance(effect, Assign):
+            lines.append(f"/ {effect.text.text.strip()}")
+        else:
+            to = f" to {effect.target}" if effect.target is not None else ""
+            lines.append(f"/ send {effect.signal}{to}")
+    return "\n".join(lines)
 
 
 def compounds_from(structure: MachineStructure, location: str) -> Iterator[Compound]:

@@ -28,9 +28,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from whence.explore.chart_actions import ActionTable
-from whence.explore.chart_effects import Texts, conjunction, negation, queues_of
+from whence.explore.chart_effects import (
+    Texts,
+    conjunction,
+    external_signals,
+    negation,
+    queues_of,
+)
 from whence.explore.chart_names import ChartNames, joined
-from whence.explore.chart_paths import Compound, compounds_from, starts
+from whence.explore.chart_paths import Compound, compounds_from, starts, transition_text
 from whence.explore.chart_structure import MachineStructure, structure_of
 from whence.expr.evaluate import Store, apply_updates, holds
 from whence.expr.faults import EvaluationError
@@ -40,7 +46,7 @@ from whence.expr.types import BOOL
 from whence.expr.walk import subexpressions
 from whence.model.chart import Chart, Send
 from whence.model.layout import layout_of
-from whence.model.network import Edge, Location, Network, Process, Variable
+from whence.model.network import Drawing, Edge, Location, Network, Process, Variable
 from whence.model.transitions import Action
 from whence.source import Origin, SourceText
 
@@ -113,6 +119,7 @@ class _Lowering:
         self.problems = self.names.context.problems
         with self.problems.collecting():
             self.queues = queues_of(chart)
+        self.external = frozenset(external_signals(chart))
         self.problems.raise_any()
         self.texts = Texts(chart, self.names, self.queues)
         self.actions = ActionTable()
@@ -191,9 +198,9 @@ class _Lowering:
         queue = self.queues.get(machine.name)
         parts: list[Expr] = []
         updates: list[Expr] = []
-        if first.trigger is not None:
+        if first.trigger is not None and first.trigger not in self.external:
             if queue is None or first.trigger not in queue.received:
-                return  # nobody sends it
+                return  # it is sent to others only
             parts.append(queue.head_is(first.trigger, first.origin))
             updates.extend(queue.pop(first.origin))
         if condition is not None:
@@ -214,6 +221,7 @@ class _Lowering:
                 guard=conjunction(parts),
                 updates=tuple(updates),
                 ident=first.ident,
+                drawing=Drawing(labels={"transition": (transition_text(compound), None)}),
                 origin=first.origin,
             ),
             action,
@@ -262,6 +270,7 @@ class _Lowering:
                     guard=conjunction(parts),
                     updates=queue.pop(machine.origin),
                     ident=f"discard {signal}",
+                    drawing=Drawing(labels={"transition": (f"{signal} is dropped", None)}),
                     origin=machine.origin,
                 ),
                 action,

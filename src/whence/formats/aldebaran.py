@@ -34,7 +34,7 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from whence.formats.uppaal.xml import read_bytes
+from whence.formats.markup import read_bytes
 from whence.model.transitions import Action, TransitionSystem
 from whence.source import Diagnostic, InputError, Origin, UnsupportedError, UsageError
 

@@ -33,7 +33,10 @@ def location_texts(location: Location) -> dict[str, tuple[str, ...]]:
 
 
 def edge_texts(edge: Edge) -> dict[str, tuple[str, ...]]:
-    """Select, guard, synchronisation and update, in this order."""
+    """Select, guard, synchronisation and update, in this order; of an edge that stands for a
+    transition of a chart, what is written at that."""
+    if "transition" in edge.drawing.labels:
+        return _by_lines({"synchronisation": edge.drawing.labels["transition"][0]})
     texts: dict[str, str] = {}
     if edge.selects:
         texts["select"] = ", ".join(

@@ -61,6 +61,8 @@ Say = Callable[[str], None] | None
 _DEADLOCK = "A[] not deadlock"
 #: So many states of each model are compared exactly at once.
 _FEW = 20_000
+#: So many seconds may be spent on matching steps before whole languages are compared.
+_MATCHING = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +306,7 @@ class Judge:
                     network = self.model.network
                     word = tuple(label_of(network, step, "transitions") for step in path)
                     return Comparison(False, test, word, name, path)
-        seconds = budget.seconds
+        seconds = _MATCHING if budget.seconds is None else budget.seconds
         if all(can_do_all(mine, model, seconds) for _, mine, _, model in sides):
             return Comparison(True, test)
         return None

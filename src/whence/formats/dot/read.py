@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from whence.expr.lexer import Places
-from whence.formats.uppaal.xml import read_bytes
+from whence.formats.markup import read_bytes
 from whence.model.transitions import Action, TransitionSystem
 from whence.source import Diagnostic, InputError, SourceText, UnsupportedError
 
