@@ -70,13 +70,14 @@ MODELS = (
 class Settings:
     """`repairs`: so many of each kind, of at most `changes` changes, or up to `more` as long as
     none of any kind is admissible; `seconds` for each search of a test of admissibility,
-    `check_seconds` for each check of the property."""
+    `check_seconds` for each check of the property, `again_seconds` for those after repairs."""
 
     repairs: int = 20
     more: int = 100
     changes: int = 3
     seconds: float = 10.0
     check_seconds: float = 120.0
+    again_seconds: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +292,7 @@ class _Mending:
         try:
             changed = TimedModel(apply_changes(self.model.document, changes))
             query = changed.query(self.query.text)
-            budget = Budget(seconds=self.settings.check_seconds)
+            budget = Budget(seconds=self.settings.again_seconds)
             verdict = changed.checker.check(query, Options("none", budget=budget)).verdict
         except WhenceError as error:
             seconds = time.perf_counter() - began
