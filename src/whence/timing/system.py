@@ -49,6 +49,9 @@ _LT, _LE, _EQ, _GE, _GT = range(5)
 
 _NO_ROWS = np.empty(0, np.int64)
 
+#: So many contradictions are remembered for other sets of elements.
+_LEARNED = 1 << 13
+
 
 # ----------------------------------------------------------------------------------- variations
 
@@ -721,7 +724,7 @@ class Open:
         self._rows: dict[int, Ints] = {}
         # The contradictions met so far, as sums of the amounts of all elements.
         self._count = 0
-        self._coefficients = np.zeros((16, len(system.elements)), np.int64)
+        self._coefficients = np.zeros((16, len(system.rows_of)), np.int64)
         self._least = np.zeros(16, np.int64)
         self._conflicts: list[Conflict] = []
 
@@ -746,16 +749,17 @@ class Open:
     def _learn(self, cycle: Ints, elements: Sequence[int]) -> Barrier:
         conflict = _conflict(self._origin[cycle], self._upper[cycle])
         least = -int(self._constant[cycle].sum()) + bool(self._strict[cycle].any())
-        if self._count == len(self._least):
-            self._coefficients = np.concatenate([self._coefficients] * 2)
-            self._least = np.concatenate([self._least] * 2)
-        row = self._coefficients[self._count]
-        row[:] = 0
+        row = np.zeros(self._coefficients.shape[1], np.int64)
         involved = self._element[cycle]
         np.add.at(row, involved[involved >= 0], self._sign[cycle][involved >= 0])
-        self._least[self._count] = least
-        self._conflicts.append(conflict)
-        self._count += 1
+        if self._count < _LEARNED:
+            if self._count == len(self._least):
+                self._coefficients = np.concatenate([self._coefficients] * 2)
+                self._least = np.concatenate([self._least] * 2)
+            self._coefficients[self._count] = row
+            self._least[self._count] = least
+            self._conflicts.append(conflict)
+            self._count += 1
         return _barrier(row[list(elements)].tolist(), least, conflict)
 
     def known(self, elements: Sequence[int]) -> KnownBarriers:
