@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import causes, check, events, info, ranges, repair, replay, tests
+from whence.cli import causes, check, events, info, locate, ranges, repair, replay, tests
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -21,6 +21,7 @@ What each command answers:
   ranges  Which delays cause the violation, and which values of them?
   repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
+  locate  Which lines of this C code can be the fault?
   info    What is in this model?
   events  What happened in these logs?
 
@@ -72,5 +73,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, tests, ranges, repair, replay, events, info):
+for command in (check, causes, tests, ranges, repair, replay, locate, events, info):
     command.register(app)

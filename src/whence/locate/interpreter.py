@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from whence.locate.arithmetic import FUNCTIONS, single
 from whence.locate.code_expressions import Names
@@ -49,7 +49,10 @@ from whence.model.program import (
 from whence.model.program_walk import statements, subexpressions
 from whence.source import NOWHERE, Diagnostic, Origin, UsageError
 
-__all__ = ["Interpreter"]
+__all__ = ["COMPILED", "Interpreter"]
+
+#: The file that compiled functions say they are from.
+COMPILED: Final = "<whence program>"
 
 
 class _OutOfSteps(Exception):
@@ -104,7 +107,7 @@ class Interpreter:
             self._lines += code.numbers
         text = "\n".join(lines) + "\n"
         self._fill()
-        compiled = compile(text, "<whence program>", "exec")
+        compiled = compile(text, COMPILED, "exec")
         exec(compiled, self._space)
         self._globals()
         self._functions()
@@ -480,7 +483,7 @@ class Interpreter:
         trace = error.__traceback__
         line = 0
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename == "<whence program>":
+            if trace.tb_frame.f_code.co_filename == COMPILED:
                 line = trace.tb_lineno
             trace = trace.tb_next
         number = self._lines[line - 1] if 0 < line <= len(self._lines) else 0

@@ -85,11 +85,15 @@ __all__ = [
 class Expansion:
     """The macro that wrote a node: of macros within macros the outermost, which stands in the
     code. The node's own origin is the use of the macro too, unless the node was spelled in an
-    argument: then it is exactly there. `definition` is the `#define`."""
+    argument: then it is exactly there. `definition` is the `#define`.
+
+    Of a constant that no macro wrote, the constant of an enumeration that names it
+    (`enumerated`)."""
 
     macro: str
     use: Origin
     definition: Origin = NOWHERE
+    enumerated: bool = False
 
 
 # --- types ----------------------------------------------------------------------------------

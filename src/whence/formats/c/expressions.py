@@ -7,7 +7,7 @@ from whence.formats.c.assignments import Assignments
 from whence.formats.c.initializers import initialise
 from whence.formats.c.nodes import Node
 from whence.formats.c.operators import AND, ASSIGN, BINARY, COMMA, EXTENSION, OR
-from whence.formats.c.types import refuse
+from whence.formats.c.types import place_of, refuse
 from whence.model.program import (
     AddressOf,
     ArrayType,
@@ -17,6 +17,7 @@ from whence.model.program import (
     Declare,
     Dereference,
     Evaluate,
+    Expansion,
     Expression,
     FloatConstant,
     FloatType,
@@ -114,9 +115,10 @@ class Expressions(Assignments):
         cursor = node.cursor.referenced
         if cursor.kind.name == "ENUM_CONSTANT_DECL":
             type = self.unit.type(node)
-            constant = IntConstant(
-                cursor.enum_value, IntType(64, True), node.origin, node.expansion
-            )
+            expansion = node.expansion
+            if expansion is None:
+                expansion = Expansion(cursor.spelling, node.origin, place_of(cursor), True)
+            constant = IntConstant(cursor.enum_value, IntType(64, True), node.origin, expansion)
             return convert(constant, type)
         if cursor.kind.name == "FUNCTION_DECL":
             key = self.unit.function_key(cursor, node.origin)

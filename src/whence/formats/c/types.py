@@ -20,7 +20,7 @@ from whence.model.program import (
 )
 from whence.source import NOWHERE, Diagnostic, Origin, UnsupportedError
 
-__all__ = ["Types", "promoted", "refuse"]
+__all__ = ["Types", "place_of", "promoted", "refuse"]
 
 _SIGNED = {"CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG"}
 _UNSIGNED = {"CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG"}
@@ -139,7 +139,7 @@ class Types:
                 for child in declaration.get_children()
                 if child.kind.name == "ENUM_CONSTANT_DECL"
             )
-            place = _place(declaration)
+            place = place_of(declaration)
             self.enumerations[symbol] = Enumeration(type.spelling, basic, constants, place)
         return basic
 
@@ -162,7 +162,7 @@ class Types:
             fields: tuple[Field, ...] = ()
             if complete:
                 fields = self._fields(declaration, origin)
-            place = _place(declaration)
+            place = place_of(declaration)
             known = self.records.get(name)
             if known is not None and not complete:
                 self._by_symbol[symbol] = known.type
@@ -180,7 +180,7 @@ class Types:
         lib = library()
         fields = []
         for child in declaration.type.get_fields():
-            place = _place(child)
+            place = place_of(child)
             bits = lib.field_offset(child)
             type = self.of(child.type, place if place.line else origin)
             width = child.get_bitfield_width() if child.is_bitfield() else None
@@ -190,7 +190,7 @@ class Types:
         return tuple(fields)
 
 
-def _place(cursor: Any) -> Origin:
+def place_of(cursor: Any) -> Origin:
     extent = cursor.extent
     lib = library()
     file, line, column, _ = lib.expanded(extent.start)
