@@ -157,8 +157,31 @@ def test_what_is_undefined_is_the_same(name: str, overflow: bool) -> None:
     ],
 )
 def test_refused(text: str, said: str) -> None:
+    """By name, with the place."""
     program = read_c(["test.c"], text=text)
     with pytest.raises(UnsupportedError) as caught:
         encode_program(program, "f", [Test("1", ())], FaultModel(), rounds={})
     assert said in str(caught.value)
     assert str(caught.value).startswith("test.c:")
+
+
+def test_inputs_behind_pointers() -> None:
+    """Of different lengths, and null; what is behind the end of the shorter one is not there."""
+    text = "int f(int *p, int n) { return p ? p[n] + p[0] : -1; }"
+    program = read_c(["test.c"], text=text)
+    model = FaultModel(trusted=frozenset({"f"}))
+    interpreter = Interpreter(program, options_for(model))
+    cases = [([1, 2, 3], 2), ([7], 0), (None, 5), ([7], 1), ([1, 2], 2)]
+    tests = []
+    for values, n in cases:
+        outcome = interpreter.run("f", [values, n])
+        tests.append(Test("", (values, n), expected=Expected((outcome.value,))))
+    encoded = encode_program(program, "f", tests, model, rounds={})
+    with Diagnoser(encoded.system, encoded.observations) as diagnoser:
+        assert diagnoser.failing() == (3, 4)
+
+
+def test_pointers_as_inputs_are_refused() -> None:
+    program = read_c(["test.c"], text="int *g; int f(void) { return *g; }\n")
+    with pytest.raises(UnsupportedError, match="the pointer `g` as an input"):
+        encode_program(program, "f", [Test("1", (), {"g": [1]})], FaultModel(), rounds={})
