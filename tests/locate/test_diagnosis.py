@@ -183,6 +183,7 @@ def test_all_minimal_diagnoses_of_small_systems(
     assert set(map(frozenset, fewest.diagnoses)) == {each for each in within if len(each) == least}
     assert every.complete
     assert fewest.complete
+    assert (fewest.below is None) == (bool(within) or not expected or every.below is None)
     assert bool(every.unexplained) == (not expected)
     if every.below is None:
         assert within == expected
