@@ -43,7 +43,7 @@ def grown(seed: int, gates: int) -> tuple[Circuit, list[Literal], dict[Literal, 
         return ONES ^ table[literal & ~1] if literal & 1 else table[literal & ~1]
 
     for _ in range(gates):
-        name = rng.choice([*OPERATIONS])
+        name = rng.choice([*OPERATIONS, "ite", "ite"])
         count, meaning = OPERATIONS[name]
         pool = known[-6:] if rng.random() < 0.6 else known
         operands = [rng.choice(pool) ^ rng.getrandbits(1) for _ in range(count)]
@@ -118,6 +118,17 @@ def test_havocs_whose_healthy_predicate_is_a_gate(seed: int) -> None:
             for wish in (0, 1):
                 possible = solver.solve([*assumed, encoded.literal(doubted ^ 1 ^ wish)])
                 assert possible == (not is_healthy or wish == right)
+
+
+def test_equal_gates_are_one() -> None:
+    circuit = Circuit()
+    a, b, c = circuit.inputs(3)
+    assert circuit.majority(a, b ^ 1, c ^ 1) == circuit.majority(a ^ 1, c, b) ^ 1
+    assert circuit.ite(c, a, b) == circuit.ite(c ^ 1, b, a)
+    assert circuit.ite(c, a ^ 1, b) == circuit.ite(c, a, b ^ 1) ^ 1
+    assert circuit.xor(a, b ^ 1) == circuit.xor(b, a) ^ 1
+    assert circuit.ite(c, circuit.ite(c, a, b) ^ 1, b) == circuit.ite(c, a ^ 1, b)
+    assert len(circuit) == 1 + 3 + 4
 
 
 def test_what_is_required_and_constant() -> None:
