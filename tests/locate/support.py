@@ -1,58 +1,45 @@
-"""Systems that several tests of the room share."""
+"""Programs, runs of them, and a compiler to compare with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import shutil
+import subprocess
+from pathlib import Path
 
-from whence.locate.description import Description, Place, describe
-from whence.model.mbd import Observation
-from whence.solve import words
-from whence.solve.circuits import Circuit, Literal
-from whence.solve.words import Word
+import pytest
 
-WIDTH = 32
+from whence.formats.c.read import COptions, read_c
+from whence.locate.interpreter import Interpreter
+from whence.locate.outcome import Options, Outcome
+from whence.model.program import Program
 
-
-@dataclass(frozen=True)
-class MaxPlusOne:
-    """The program of listings 3.1, 5.1 and 5.2: line 3 compares, lines 4 and 6 assign, line 7
-    asserts that both inputs are less than the result."""
-
-    description: Description
-    inputs: tuple[Word, Word]
-    asserted: Literal
-    doubted: tuple[Word, ...]
-
-    def observation(self, a: int, b: int) -> Observation:
-        literals = [self.asserted]
-        for word, value in zip(self.inputs, (a, b), strict=True):
-            literals += observed(word, value)
-        return self.description.observation(literals, f"a = {a}, b = {b}")
-
-    def lines(self, diagnoses: Sequence[Sequence[int]]) -> set[frozenset[int]]:
-        names = [int(each.name) for each in self.description.system.components]
-        return {frozenset(names[number] for number in each) for each in diagnoses}
+PROGRAMS = Path(__file__).with_name("programs")
 
 
-def observed(word: Word, value: int) -> list[Literal]:
-    """Literals for: the word has the value."""
-    return [bit ^ 1 ^ (value >> place & 1) for place, bit in enumerate(word)]
+def parsed(text: str, options: COptions | None = None) -> Program:
+    return read_c(["test.c"], options, text=text)
 
 
-def max_plus_one(condition: Callable[[Circuit, Word, Word], Literal], added: int) -> MaxPlusOne:
-    """Equation 5.4."""
-    circuit = Circuit()
-    healthy = circuit.inputs(3)
-    a, b = words.fresh(circuit, WIDTH), words.fresh(circuit, WIDTH)
-    one = words.constant(added, WIDTH)
-    g = circuit.havoc(healthy[0], condition(circuit, a, b))
-    result1 = words.havoc(circuit, healthy[1], words.add(circuit, b, one))
-    result2 = words.havoc(circuit, healthy[2], words.add(circuit, a, one))
-    result3 = words.choose(circuit, g, result1, result2)
-    asserted = circuit.and_(
-        words.less(circuit, a, result3, signed=True), words.less(circuit, b, result3, signed=True)
-    )
-    places = [Place(literal, name) for literal, name in zip(healthy, "346", strict=True)]
-    description = describe(circuit, places, observable=[*a, *b], assertable=[asserted])
-    return MaxPlusOne(description, (a, b), asserted, ((g,), result1, result2))
+def run(text: str, entry: str = "main", *args: object, **keywords: object) -> Outcome:
+    """Runs a text; keywords of `Options` and of `Interpreter.run`."""
+    of_run = {
+        name: keywords.pop(name)
+        for name in ("argv", "stdin", "globals", "observe")
+        if name in keywords
+    }
+    interpreter = Interpreter(parsed(text), Options(**keywords))  # type: ignore[arg-type]
+    return interpreter.run(entry, list(args) if args else None, **of_run)  # type: ignore[arg-type]
+
+
+def compiler() -> str:
+    found = shutil.which("gcc")
+    if found is None:
+        pytest.skip("there is no gcc to compare with")
+    return found
+
+
+def compiled(source: Path, to: Path, *options: str) -> Path:
+    """The program that gcc makes, with signed arithmetic that wraps."""
+    command = [compiler(), "-w", "-O0", "-fwrapv", "-fno-strict-aliasing", "-std=gnu99"]
+    subprocess.run([*command, *options, "-o", str(to), str(source), "-lm"], check=True)
+    return to

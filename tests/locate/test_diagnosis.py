@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.locate.support import max_plus_one
+from tests.locate.max_plus_one import max_plus_one
 from tests.reference import diagnoses as reference
 
 from whence.locate.diagnosis import Diagnoser, diagnose

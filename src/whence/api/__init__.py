@@ -5,6 +5,10 @@ the search is loaded when something is searched for.  `models` are networks of t
 `systems` whatever has states and events.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from whence.api.models import (
     Limits,
     Model,
@@ -21,7 +25,9 @@ from whence.api.models import (
     to_text,
     version,
 )
-from whence.api.systems import CausesSettings, System, load_system
+
+if TYPE_CHECKING:
+    from whence.api.systems import CausesSettings, System, load_system
 
 __all__ = [
     "CausesSettings",
@@ -42,3 +48,12 @@ __all__ = [
     "to_text",
     "version",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Systems are arrays: what needs them is loaded when it is asked for."""
+    if name in __all__:
+        from whence.api import systems
+
+        return getattr(systems, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
