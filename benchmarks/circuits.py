@@ -6,8 +6,8 @@ Use as a program, from the project's folder::
     python benchmarks/circuits.py --markdown     # and rewrite the table in README.md
 
 Each formula is built twice, ready to be solved by the same solver: by `whence.solve.circuits` and
-`whence.solve.cnf`, and by z3 (`simplify`, `fpa2bv`, `bit-blast`, `tseitin-cnf`; clauses from its DIMACS
-text).
+`whence.solve.cnf`, and by z3 (`simplify`, `fpa2bv`, `bit-blast`, `tseitin-cnf`; clauses from its
+DIMACS text).
 """
 
 from __future__ import annotations
