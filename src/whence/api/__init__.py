@@ -25,6 +25,7 @@ from whence.api.models import (
     to_text,
     version,
 )
+from whence.api.tests import TimedChart, load_timed_chart, write_suite
 
 if TYPE_CHECKING:
     from whence.api.systems import CausesSettings, System, load_system
@@ -37,16 +38,19 @@ __all__ = [
     "RepairSettings",
     "Settings",
     "System",
+    "TimedChart",
     "fields",
     "load",
     "load_system",
     "load_text",
+    "load_timed_chart",
     "parse_budget",
     "read_document",
     "read_document_text",
     "read_query_file",
     "to_text",
     "version",
+    "write_suite",
 ]
 
 
