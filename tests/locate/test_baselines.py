@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import given
-from tests.locate.support import max_plus_one
+from tests.locate.max_plus_one import max_plus_one
 from tests.locate.test_diagnosis import chain, greater, less, systems
 
 from whence.locate.baselines import (

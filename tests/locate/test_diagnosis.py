@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.locate.systems import max_plus_one
+from tests.locate.max_plus_one import max_plus_one
 from tests.reference import diagnoses as reference
 
 from whence.locate.diagnosis import Diagnoser, diagnose
@@ -183,6 +183,7 @@ def test_all_minimal_diagnoses_of_small_systems(
     assert set(map(frozenset, fewest.diagnoses)) == {each for each in within if len(each) == least}
     assert every.complete
     assert fewest.complete
+    assert (fewest.below is None) == (bool(within) or not expected or every.below is None)
     assert bool(every.unexplained) == (not expected)
     if every.below is None:
         assert within == expected

@@ -414,3 +414,9 @@ int f(const char *s) {
 
     assert used_lines(10) >= {9, 7, 6}
     assert 8 not in used_lines(10)
+
+
+def test_what_is_written_only_where_nothing_comes() -> None:
+    """Behind a loop without an end, a global variable that is named nowhere else."""
+    text = "int c; int f(int x) { while (1) { if (x) return 3; } c = x; return c; }"
+    assert run(text, "f", 1).value == 3

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from itertools import combinations, product
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -70,6 +71,13 @@ def test_answers_solutions_and_cores(
                     assert not truth_table([*formula, *([each] for each in core)])
             if formula is first:
                 solver.add(second)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_core_has_what_matters(engine: str) -> None:
+    with Solver([[-1, -4], [2, 3]], engine=engine) as solver:
+        assert not solver.solve([5, 4, 3, 1, 2])
+        assert solver.core() == (4, 1)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -153,27 +161,22 @@ def test_hitting_sets_are_all_there_and_minimal(
     )
 
 
-@given(families, families)
-def test_a_family_may_grow_while_its_hitting_sets_are_found(
-    first: list[frozenset[int]], second: list[frozenset[int]]
-) -> None:
+@given(st.integers(0, 2**32))
+def test_a_family_may_grow_while_its_hitting_sets_are_found(seed: int) -> None:
+    rng = Random(seed)
+    family = [frozenset(rng.sample(range(7), rng.randint(1, 4))) for _ in range(rng.randint(1, 9))]
     search = HittingSets(7)
-    found = set()
-    later = iter(second)
-    for members in first:
-        search.hit(members)
+    found: list[frozenset[int]] = []
     while (candidate := search.smallest()) is not None:
-        missed = next((each for each in later if not each & candidate), None)
-        if missed is None:
-            # Of the sets that were passed over, all were hit by some candidate, not by all.
-            missed = next((each for each in second if not each & candidate), None)
+        missed = next((each for each in family if not each & candidate), None)
         if missed is not None:
             search.hit(missed)
         else:
-            found.add(candidate)
+            found.append(candidate)
             search.block(candidate)
     search.close()
-    assert found == hitting_by_force(first + second)
+    assert set(found) == hitting_by_force(family)
+    assert [len(each) for each in found] == sorted(len(each) for each in found)
 
 
 def test_large_hitting_sets_need_longer_counters() -> None:

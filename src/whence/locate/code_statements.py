@@ -64,7 +64,7 @@ class FunctionCode(SimpleCode):
         head = [f"def {self.names.functions[function.key]}({', '.join(parameters)}):"]
         stored = sorted(
             {
-                self.names.variables[v.key]
+                self.names.variable(v)
                 for v in written(function)
                 if v.lasting and not self.layout.in_memory(v) and is_scalar(v.type)
             }

@@ -162,7 +162,7 @@ class _Encoder(Calls):
         paths = list(self._paths(variable.type, variable.origin))
         for at, (leaf, path) in enumerate(paths):
             if isinstance(leaf.type, PointerType):
-                continue
+                raise refuse(f"the pointer `{name}` as an input of tests", variable.origin)
             word = self.circuit.inputs(leaf.bits)
 
             def read(test: Test, path: tuple[int | str, ...] = path) -> int:
@@ -242,8 +242,7 @@ class _Encoder(Calls):
             self.reads.append((made.extent, extent))
         for at, (leaf, path) in enumerate(self._paths(array, parameter.origin)):
             if isinstance(leaf.type, PointerType):
-                self.state[made, at] = self.zero(leaf)
-                continue
+                raise refuse(f"a pointer behind `{parameter.name}`", parameter.origin)
             word = circuit.inputs(leaf.bits)
 
             def read(test: Test, path: tuple[int | str, ...] = path) -> int:

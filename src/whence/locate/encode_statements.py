@@ -68,8 +68,8 @@ class Statements(Expressions):
     #: Loops of which it was assumed that they end by then.
     unwound: dict[int, Loop] = field(default_factory=dict)
     returned: Object | None = None
-    #: More than so many gates are too many.
-    most_gates: int = 20_000_000
+    #: More than so many gates, which take about a gigabyte, are too many.
+    most_gates: int = 4_000_000
     _leaves: dict[str, Paths] = field(default_factory=dict)
     _nexts: dict[str, Paths] = field(default_factory=dict)
     _returns: Paths = field(default_factory=list)
