@@ -263,9 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     traces = (
-        study(options.seed)
-        if options.what == "study"
-        else workload(options.traces, options.seed)
+        study(options.seed) if options.what == "study" else workload(options.traces, options.seed)
     )
     for name, number in write(traces, options.folder).items():
         print(f"{name:<20} {number:>9,}")
