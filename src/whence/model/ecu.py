@@ -16,6 +16,7 @@ from whence.model.prd import PrdAutomaton
 from whence.source import NOWHERE, Origin, SourceText
 
 __all__ = [
+    "SILENT",
     "Ecu",
     "EcuVariable",
     "Incident",
@@ -200,6 +201,9 @@ class Restart:
     requirements: tuple[str, ...] = ()
 
 
+#: The codes with which ISO 14229-1 has no refusal sent if all were asked.
+SILENT = (0x11, 0x12, 0x31, 0x7E, 0x7F)
+
 Start: TypeAlias = Literal["power-on", "any"]
 
 
@@ -220,7 +224,7 @@ class Ecu:
     incidents: tuple[Incident, ...] = ()
     restart: Restart = Restart()
     timing: Timing = Timing()
-    silent: tuple[int, ...] = (0x11, 0x12, 0x31, 0x7E, 0x7F)
+    silent: tuple[int, ...] = SILENT
     unknown: tuple[int, ...] | None = None
     start: Start = "power-on"
     requirements: tuple[Requirement, ...] = ()

@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 from whence.expr.scope import Problem
 from whence.source import Origin, SourceText
 
-__all__ = ["UNITS", "Token", "Tokens", "duration"]
+__all__ = ["UNITS", "Token", "Tokens", "duration", "stretch"]
 
 #: Seconds in a unit of time.
 UNITS: Final = {
@@ -137,3 +137,10 @@ def duration(tokens: Tokens, unit: Fraction | None) -> Fraction:
     if unit is None and Fraction(token.text) != 0:
         raise Problem("this time has no unit", tokens.origin(token), "write `ms`, `s` or `us`")
     return Fraction(token.text) * (unit or 1)
+
+
+def stretch(source: SourceText, start: int, end: int) -> SourceText:
+    """A part of a text, which knows where it stands."""
+    pieces = [(0, *source.position(start))]
+    pieces += [(at - start, line, column) for at, line, column in source.pieces if start < at < end]
+    return SourceText(source.text[start:end], source.file, tuple(pieces), source.element)

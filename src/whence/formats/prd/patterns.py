@@ -18,7 +18,7 @@ from typing import Final
 
 from whence.expr.scope import Problem
 from whence.formats.can.services import PENDING, service_name
-from whence.formats.prd.lexing import Token, Tokens
+from whence.formats.prd.lexing import Token, Tokens, stretch
 from whence.formats.prd.payloads import Payload, is_payload, parse_payload
 from whence.model.prd import EventPattern, FieldPattern, FieldValue
 from whence.source import SourceText
@@ -234,7 +234,7 @@ class _Reader:
             return FieldPattern(name, regex=self._regex(token))
         if token.kind == "bytes":
             tokens.take()
-            inside = _part(tokens.source, token.start + 1, token.end - 1)
+            inside = stretch(tokens.source, token.start + 1, token.end - 1)
             payload = parse_payload(inside)
             return FieldPattern(name, regex=self._checked(payload.regex(), token))
         if not tokens.accept("{"):
@@ -298,9 +298,3 @@ def _alternatives(name: str, found: list[tuple[FieldValue, int | None]]) -> Fiel
         (value, top) for value, top in found if top is not None and isinstance(value, int)
     )
     return FieldPattern(name, values, ranges)
-
-
-def _part(source: SourceText, start: int, end: int) -> SourceText:
-    """A stretch of one line of a text."""
-    line, column = source.position(start)
-    return SourceText(source.text[start:end], source.file, ((0, line, column),), source.element)
