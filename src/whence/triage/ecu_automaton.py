@@ -183,6 +183,8 @@ class _Compiler:
             holds = meaning.guard(condition.condition, scope)
             self._refused(state, entry, pattern, all_of(so_far, negated(holds)), condition)
             so_far = all_of(so_far, holds)
+        if so_far == FALSE:
+            return
         if service.concurrent or not service.answers:
             self._ask(state, IDLE, entry, pattern, so_far, meaning.updates(scope, service.effects))
         elif quiet:
@@ -430,34 +432,37 @@ class _Compiler:
     def _time(self, state: str) -> None:
         """Time in `idle` and in silent states: reactions happen before their last date."""
         meaning = self.meaning
+        over = self.silences.get(state)
         due: list[Guard] = []
-        conditions: list[Guard] = []
+        possible: list[tuple[Reaction, Guard]] = []
         for reaction in meaning.reactions:
+            clock = self._clock_of(reaction)
+            if over is not None and clock == self.ecu.activity and reaction.after > over:
+                # Silence is over before, and begins with the clock at 0.
+                continue
             condition = meaning.guard(reaction.condition, meaning.scope())
-            conditions.append(condition)
+            start = ClockBound(clock, ">=", reaction.after) if reaction.after else TRUE
+            possible.append((reaction, all_of(condition, start)))
             if reaction.within is not None:
-                last = ClockBound(self._clock_of(reaction), "<=", reaction.within)
+                last = ClockBound(clock, "<=", reaction.within)
                 due.append(any_of(negated(condition), last))
         calm = all_of(*due)
-        over = self.silences.get(state)
         if over is None:
             self._add(state, state, None, calm, name="waiting")
         else:
             still = ClockBound(P2_CLOCK, "<=", over)
             self._add(state, state, None, all_of(still, calm), name="waiting")
             past = ClockBound(P2_CLOCK, ">=", over)
-            self._add(state, IDLE, None, all_of(past, calm), name="waiting")
-        for reaction, condition in zip(meaning.reactions, conditions, strict=True):
-            start = TRUE if not reaction.after else ClockBound(
-                self._clock_of(reaction), ">=", reaction.after
-            )  # fmt: skip
+            self._add(state, IDLE, None, all_of(past, calm), name="no response")
+        for reaction, guard in possible:
             updates = meaning.updates(meaning.scope(), reaction.effects)
-            self._add(state, state, None, all_of(condition, start, calm), updates,
+            self._add(state, state, None, all_of(guard, calm), updates,
                       reaction.requirements, reaction.name, reaction.origin)  # fmt: skip
 
     def _clock_of(self, reaction: Reaction) -> str:
         clock = reaction.clock or self.ecu.activity
-        if clock not in self.meaning.clocks:
+        timed = reaction.after or reaction.within is not None
+        if timed and clock not in self.meaning.clocks:
             self.meaning.problems.add(
                 Problem(
                     f"`{clock}` is no clock of this model" if clock else "which clock is this?",
