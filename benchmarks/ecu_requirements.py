@@ -116,8 +116,10 @@ def _access(ecu: EcuDescription) -> None:
     order = "security != locked else 0x24"
     ecu.service("send key", key, "67 02", effects="security = unlocked", needs=[_SESSION, order],
                 requirements=["SEC-1"])  # fmt: skip
-    ecu.service("send wrong key", "27 02 *", None, needs=[_SESSION, order],
+    wrong = {"condition": "false", "else": 0x35, "effects": "security = locked"}
+    ecu.service("send wrong key", "27 02 *", needs=[_SESSION, order, wrong],
                 requirements=["SEC-1"])  # fmt: skip
+    ecu.service("other security access", "27 *", needs=[_SESSION, "false else 0x12"])
     ecu.service("authentication", "29 08", "69 08 *")
     ecu.service("other authentication", "29 *", needs=["false else 0x12"])
 

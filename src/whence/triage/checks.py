@@ -164,10 +164,10 @@ def _choices(automaton: PrdAutomaton) -> Iterator[Diagnostic]:
         for one, other in _pairs(group):
             if _same_result(one, other):
                 continue
-            if one.pattern is not None and other.pattern is not None:
-                if not overlap(one.pattern, other.pattern):
-                    continue
-            if can_both_hold(one, other):
+            events = one.pattern is None or other.pattern is None or overlap(
+                one.pattern, other.pattern
+            )  # fmt: skip
+            if events and can_both_hold(one, other):
                 key = (_called(one), _called(other), _shown(one), _shown(other))
                 found.setdefault(key, []).append((one, other))
     for (one, other), *more in found.values():

@@ -111,9 +111,9 @@ class EcuDescription:
             names = tuple(values)
             low, high = 0, len(names) - 1
         first = names.index(initial) if isinstance(initial, str) else initial
-        self._add("variables", EcuVariable(name=name, low=low, high=high, names=names, initial=first,
-                                  keeps=keeps, requirements=tuple(requirements))
-        )  # fmt: skip
+        variable = EcuVariable(name=name, low=low, high=high, names=names, initial=first,
+                               keeps=keeps, requirements=tuple(requirements))  # fmt: skip
+        self._add("variables", variable)
 
     def clock(self, name: str) -> None:
         self._add("clocks", name)
@@ -135,7 +135,7 @@ class EcuDescription:
         response: str | None = "any",
         *,
         responses: Iterable[str | Mapping[str, Any]] = (),
-        needs: Iterable[str | Precondition] = (),
+        needs: Iterable[str | Mapping[str, Any]] = (),
         refusals: Iterable[int | Mapping[str, Any]] = (),
         effects: str = "",
         p2: Time | None = None,
@@ -149,8 +149,9 @@ class EcuDescription:
     ) -> None:
         """`response` None: it gets none. `responses` in its place: texts, or mappings with
         `message`, `when`, `effects` and `requirements`. `needs`: texts such as
-        `session == extended else 0x7F`. `refusals`: codes, or mappings with `code`, `when`,
-        `effects` and `requirements`."""
+        `session == extended else 0x7F`, or mappings with `condition`, `else` (a code or several),
+        `effects` (of the refusal) and `requirements`. `refusals`: codes, or mappings with `code`,
+        `when`, `effects` and `requirements`."""
         what = f"service {name}"
         own = None
         if p2 is not None or p2_star is not None:
@@ -251,21 +252,29 @@ def _response(said: str | Mapping[str, Any], what: str) -> ServiceResponse:
     )
 
 
-def _need(said: str | Precondition, what: str) -> Precondition:
-    if isinstance(said, Precondition):
-        return said
+def _need(said: str | Mapping[str, Any], what: str) -> Precondition:
+    if not isinstance(said, str):
+        return Precondition(
+            condition=SourceText(said["condition"], element=what),
+            codes=_codes(said.get("else", ())),
+            effects=_text(said.get("effects", ""), what),
+            requirements=tuple(said.get("requirements", ())),
+        )
     try:
         return precondition(SourceText(said, element=what))
     except Problem as problem:
         raise InputError(Diagnostic(problem.message, hint=problem.hint, element=what)) from None
 
 
+def _codes(said: int | Iterable[int]) -> tuple[int, ...]:
+    return (said,) if isinstance(said, int) else tuple(said)
+
+
 def _refusal(said: int | Mapping[str, Any], what: str) -> Refusal:
     if isinstance(said, int):
         return Refusal(codes=(said,))
-    code = said.get("code", ())
     return Refusal(
-        codes=(code,) if isinstance(code, int) else tuple(code),
+        codes=_codes(said.get("code", ())),
         condition=_text(said.get("when", ""), what),
         effects=_text(said.get("effects", ""), what),
         requirements=tuple(said.get("requirements", ())),
