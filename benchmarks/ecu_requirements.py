@@ -62,10 +62,10 @@ def _sessions(ecu: EcuDescription) -> None:
     ecu.service("other reset", "11 *", needs=["false else 0x12"])
     ecu.service("tester present", "3E 00", "7E 00", suppressible=True, requirements=["SUP-1"])
     ecu.service("other tester present", "3E *", needs=["false else 0x12"])
-    ecu.service("communication control", "28 {00, 01, 02, 03}", needs=[_SESSION],
+    ecu.service("communication control", "28 {00, 01, 02, 03}",
                 responses=["68 00", "68 01", "68 02", "68 03"], suppressible=True,
                 requirements=["SUP-1"])  # fmt: skip
-    ecu.service("other communication control", "28 *", needs=[_SESSION, "false else 0x12"])
+    ecu.service("other communication control", "28 *", needs=["false else 0x12"])
     ecu.service("DTC setting", "85 {01, 02}", "C5 ..", needs=[_EXTENDED], suppressible=True)
     ecu.service("other DTC setting", "85 *", needs=[_EXTENDED, "false else 0x12"])
     ecu.service("link control", "87 {01, 02, 03} *", needs=[_SESSION, "false else 0x22"])
@@ -126,9 +126,9 @@ def _access(ecu: EcuDescription) -> None:
 
 def _routines(ecu: EcuDescription) -> None:
     ecu.service("erase", "31 01 FF 00", "71 01 FF 00", needs=[_SESSION, _KEY], pending=True)
-    ecu.service("self test", "31 01 02 03", "71 01 02 03", needs=[_SESSION])
-    ecu.service("other routines", "31 01 *", needs=[_SESSION, "false else 0x31"])
-    ecu.service("other routine controls", "31 *", needs=[_SESSION, "false else 0x12"])
+    ecu.service("self test", "31 01 02 03", "71 01 02 03")
+    ecu.service("other routines", "31 01 *", needs=["false else 0x31"])
+    ecu.service("other routine controls", "31 *", needs=["false else 0x12"])
 
 
 def _transfer(ecu: EcuDescription) -> None:

@@ -238,7 +238,6 @@ def _security(ecu: Ecu, payload: bytes) -> bytes:
 
 
 def _communication(ecu: Ecu, payload: bytes) -> bytes:
-    ecu.need_session(PROGRAMMING, EXTENDED)
     if payload[1] > 3:
         raise Refused(0x12)
     return bytes((0x68, payload[1]))
@@ -275,13 +274,13 @@ def _control(ecu: Ecu, payload: bytes) -> bytes:
 
 
 def _routine(ecu: Ecu, payload: bytes) -> bytes:
-    ecu.need_session(PROGRAMMING, EXTENDED)
     routine = int.from_bytes(payload[2:4], "big")
     if payload[1] != 1:
         raise Refused(0x12)
     if routine not in (ERASE, SELF_TEST):
         raise Refused(0x31)
     if routine == ERASE:
+        ecu.need_session(PROGRAMMING, EXTENDED)
         ecu.need_key()
     return b"\x71\x01" + payload[2:4]
 

@@ -138,7 +138,6 @@ def _setting_up(tester: Tester, least: int, most: int) -> None:
 
 
 def _answered_control(tester: Tester, marked: bool) -> None:
-    _extended(tester)
     for _ in range(tester.ecu.numbers.randrange(3)):
         tester.ask(tester.ecu.numbers.choice(("2801", "2803", "2881", "3E80")))
     tester.fault("answered control", "2883", marked)
@@ -158,7 +157,6 @@ def _kept_limit(tester: Tester, marked: bool) -> None:
 def _fault(tester: Tester, fault: Fault, marked: bool, missed: bool = False) -> None:
     match fault:
         case "late routine":
-            _extended(tester)
             tester.late(fault, "31010203", missed)
         case "late data":
             tester.late(fault, "22F190", missed)
@@ -187,8 +185,12 @@ def study(seed: int = 1) -> tuple[SimulatedTrace, ...]:
             faults.append(others[number])
         elif number < len(others) + CLASSES["answered control"] - TRACES:
             faults.append("answered control")
-        tester.ecu.numbers.shuffle(faults)
-        _setting_up(tester, 1, 8)
+        # After a fault nobody knows the state: what a restart must reset is tried before.
+        if "kept limit" in faults:
+            faults.reverse()
+        else:
+            tester.ecu.numbers.shuffle(faults)
+            _setting_up(tester, 1, 8)
         for fault in faults:
             late = fault in ("late routine", "late data")
             gone = fault == "late data" and missed < WRONG
