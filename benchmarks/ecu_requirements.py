@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from whence.model.prd import PrdAutomaton
 from whence.triage.services import EcuDescription
 
-__all__ = ["description", "requirements"]
+__all__ = ["BLOCKS", "LIMITS", "description", "paper_sized", "requirements"]
 
 _SESSION = "session != default else 0x7F"
 _EXTENDED = "session == extended else 0x7F"
@@ -15,22 +17,39 @@ _KEY = "security == unlocked else 0x33"
 _LOCK = "security = locked; transferring = no"
 
 
+#: With so many limits and numbers of blocks, the model unfolds to about the 12,500 states and
+#: 70,000 transitions of the paper's.
+LIMITS: Final = 3
+BLOCKS: Final = 8
+
+
 def requirements() -> PrdAutomaton:
     return description().compile()
 
 
-def description() -> EcuDescription:
-    ecu = EcuDescription("simulated", p2="50 ms", p2_star="5 s", activity="s3", unknown=[0x11])
-    _state(ecu)
+def paper_sized() -> PrdAutomaton:
+    """The requirements of an ECU with few limits and blocks; there are no states of silence."""
+    return description(LIMITS, BLOCKS, paper=True).compile()
+
+
+def description(limits: int = 256, blocks: int = 256, *, paper: bool = False) -> EcuDescription:
+    ecu = EcuDescription("simulated", p2="50 ms", p2_star="5 s", activity="s3",
+                         unknown=None if paper else [0x11], silences=not paper)  # fmt: skip
+    if paper:
+        # In place of all unknown services, of whose numbers each would be a value of memory.
+        ecu.service("access timing", "83 *", needs=["false else 0x11"])
+        ecu.service("background", "3E 80", None, concurrent=True)
+        ecu.incident("voltage", "other voltage")
+    _state(ecu, limits, blocks)
     _sessions(ecu)
-    _data(ecu)
+    _data(ecu, limits)
     _access(ecu)
     _routines(ecu)
-    _transfer(ecu)
+    _transfer(ecu, blocks)
     return ecu
 
 
-def _state(ecu: EcuDescription) -> None:
+def _state(ecu: EcuDescription, limits: int, blocks: int) -> None:
     ecu.requirement("SES-1", "Three sessions; programming is entered from another than default.")
     ecu.requirement("SES-2", "5 s after the last request, within 0.5 s, the session ends.")
     ecu.requirement("SEC-1", "A key that fits the seed unlocks until the session changes.")
@@ -41,9 +60,9 @@ def _state(ecu: EcuDescription) -> None:
     ecu.variable("session", ["default", "programming", "extended"], "default",
                  requirements=["SES-1"])  # fmt: skip
     ecu.variable("security", ["locked", "seeded", "unlocked"], "locked", requirements=["SEC-1"])
-    ecu.variable("limit", range(256), 0, requirements=["DAT-1"])
+    ecu.variable("limit", range(limits), 0, requirements=["DAT-1"])
     ecu.variable("transferring", ["no", "yes"], "no")
-    ecu.variable("block", range(256), 0)
+    ecu.variable("block", range(blocks), 0)
     ecu.restart("200 ms", "300 ms", ["RST-1"])
     ecu.reaction("session timeout", f"session = default; {_LOCK}", when="session != default",
                  after="5 s", within="5.5 s", requirements=["SES-2"])  # fmt: skip
@@ -72,7 +91,7 @@ def _sessions(ecu: EcuDescription) -> None:
     ecu.service("other link control", "87 *", needs=[_SESSION, "false else 0x12"])
 
 
-def _data(ecu: EcuDescription) -> None:
+def _data(ecu: EcuDescription, limits: int) -> None:
     ecu.service("clear DTCs", "14 FF FF FF", "54")
     ecu.service("clear others", "14 *", needs=["false else 0x31"])
     ecu.service("read DTCs", "19 02 ..", "59 02 *")
@@ -92,7 +111,8 @@ def _data(ecu: EcuDescription) -> None:
     ecu.service("read sensor", "22 01 02", "62 01 02 ..",
                 needs=["session == extended else 0x31"], requirements=["DAT-2"])  # fmt: skip
     ecu.service("read others", "22 *", needs=["false else 0x31"], requirements=["DAT-2"])
-    ecu.service("write limit", "2E 01 01 <value>", "6E 01 01", needs=[_EXTENDED, _KEY],
+    written = f"2E 01 01 <value:00-{limits - 1:02X}>"
+    ecu.service("write limit", written, "6E 01 01", needs=[_EXTENDED, _KEY],
                 effects="limit = value", requirements=["DAT-1"])  # fmt: skip
     ecu.service("write others", "2E *", needs=[_EXTENDED, "false else 0x31"])
     ecu.service("read memory", "23 *", "63 *", needs=[_SESSION, _KEY])
@@ -131,13 +151,13 @@ def _routines(ecu: EcuDescription) -> None:
     ecu.service("other routine controls", "31 *", needs=["false else 0x12"])
 
 
-def _transfer(ecu: EcuDescription) -> None:
+def _transfer(ecu: EcuDescription, blocks: int) -> None:
     for name, number in (("download", 0x34), ("upload", 0x35)):
         ecu.service(f"request {name}", f"{number:02X} *", f"{number + 0x40:02X} *",
                     effects="transferring = yes; block = 1",
                     needs=[_PROGRAMMING, _KEY])  # fmt: skip
     ecu.service(
-        "transfer data", "36 <number> *", "76 ..", effects="block = (block + 1) & 0xFF",
+        "transfer data", "36 <number> *", "76 ..", effects=f"block = (block + 1) % {blocks}",
         needs=[_PROGRAMMING, "transferring == yes else 0x24", "number == block else 0x73"],
     )  # fmt: skip
     ecu.service("transfer exit", "37", "77", effects="transferring = no",

@@ -72,9 +72,12 @@ class Refused(Exception):
 
 @dataclass
 class Ecu:
-    """The state of the ECU. `faults`: which faults show now."""
+    """The state of the ECU. `faults`: which faults show now. The limit is one of `limits` values,
+    and blocks are counted modulo `blocks`, a power of 2."""
 
     numbers: random.Random
+    limits: int = 256
+    blocks: int = 256
     faults: set[Fault] = field(default_factory=set)
     session: int = DEFAULT
     security: int = LOCKED
@@ -298,7 +301,7 @@ def _transfer(ecu: Ecu, payload: bytes) -> bytes:
         raise Refused(0x24)
     if payload[1] != ecu.block:
         raise Refused(0x73)
-    ecu.block = (ecu.block + 1) & 0xFF
+    ecu.block = (ecu.block + 1) % ecu.blocks
     return bytes((0x76, payload[1]))
 
 

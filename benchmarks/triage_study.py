@@ -25,6 +25,7 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for a start as a program, which knows its own folder only
 
+from benchmarks.ecu_requirements import BLOCKS, LIMITS
 from benchmarks.ecu_simulator import BOOT, MS, S3, Ecu, Fault, SimulatedTrace, Tester
 
 __all__ = ["CLASSES", "MARKED", "TRACES", "WRONG", "main", "study", "workload", "write"]
@@ -64,7 +65,7 @@ def _unlocked(tester: Tester) -> None:
 
 def _limit(tester: Tester) -> None:
     _unlocked(tester)
-    tester.ask(f"2E0101{tester.ecu.numbers.randrange(1, 200):02X}")
+    tester.ask(f"2E0101{tester.ecu.numbers.randrange(1, tester.ecu.limits):02X}")
     tester.ask("220101")
 
 
@@ -93,7 +94,7 @@ def _flash(tester: Tester) -> None:
     tester.ask("34004400001000000000FF")
     for block in range(1, tester.ecu.numbers.randrange(3, 6)):
         tester.ask(f"36{block:02X}{tester.ecu.numbers.randbytes(16).hex()}")
-    tester.ask("3609")
+    tester.ask("3600")
     tester.ask("37")
 
 
@@ -145,7 +146,7 @@ def _answered_control(tester: Tester, marked: bool) -> None:
 
 def _kept_limit(tester: Tester, marked: bool) -> None:
     _unlocked(tester)
-    tester.ask("2E010164")
+    tester.ask(f"2E0101{tester.ecu.limits - 1:02X}")
     tester.ecu.faults.add("kept limit")
     tester.ask("1101")
     tester.ecu.faults.discard("kept limit")
@@ -212,10 +213,10 @@ _FAULTS: Final = tuple(CLASSES)
 
 def workload(count: int = 1000, seed: int = 1) -> Iterator[SimulatedTrace]:
     """So many traces: half of them conforming, half with one or two faults; three of a thousand are
-    as long as the longest of the paper."""
+    as long as the longest of the paper. The model is `benchmarks.ecu_requirements.paper_sized`."""
     for number in range(count):
         numbers = random.Random(f"{seed}/load/{number}")
-        tester = Tester(f"trace_{number:05d}", Ecu(numbers))
+        tester = Tester(f"trace_{number:05d}", Ecu(numbers, limits=LIMITS, blocks=BLOCKS))
         long = number % 1000 in range(499, 499 + _LONG)
         length = LONGEST if long else round(min(400.0, 12 + numbers.expovariate(1 / 17)))
         faults = [] if number % 2 else numbers.choices(_FAULTS, k=numbers.randrange(1, 3))

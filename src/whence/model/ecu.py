@@ -212,7 +212,9 @@ class Ecu:
     """`activity`: the clock that every request and response restarts (S3), if there is one.
     `silent`: the codes of refusals that are not sent if all were asked. `start`: whether traces
     begin with variables as after power-on, or with any values. `unknown`: with which codes
-    requests are refused that no service is for; None: such a request is a fault."""
+    requests are refused that no service is for; None: such a request is a fault. `silences`: after
+    a request that gets no response there is a state of its own for P2, so that a response that
+    comes nevertheless is explained by it."""
 
     name: str
     services: tuple[Service, ...]
@@ -226,6 +228,7 @@ class Ecu:
     timing: Timing = Timing()
     silent: tuple[int, ...] = SILENT
     unknown: tuple[int, ...] | None = None
+    silences: bool = True
     start: Start = "power-on"
     requirements: tuple[Requirement, ...] = ()
     origin: Origin = field(default=NOWHERE, compare=False)

@@ -8,7 +8,7 @@ not tell what led to a session unless the fault depends on the session. For each
 - `refuse S …`: a precondition did not hold at the end of the request; a refusal has to come;
 - `silent S`: nothing has to come, and nothing may, because the tester wanted no response or asked
   all; after P2 this is over. It is a control state of its own, so that what comes nevertheless is
-  explained by its request.
+  explained by its request. (Without `Ecu.silences`, there is only `idle`.)
 
 Besides, there are `idle` and `restarting`. Requests are accepted in `idle` and `silent`; reactions
 happen there. Only one request is open at a time, apart from concurrent ones, which get no
@@ -324,7 +324,7 @@ class _Compiler:
 
     def _silent(self, entry: Entry) -> str:
         p2 = entry.timing.p2
-        if p2 is None:
+        if p2 is None or not self.ecu.silences:
             return IDLE
         service = entry.service
         name = self._state(f"silent {entry.name}", "", service.requirements, service.origin)

@@ -27,6 +27,7 @@ __all__ = [
     "all_of",
     "any_of",
     "assigned",
+    "calculated",
     "clocks_in",
     "folded",
     "folded_term",
@@ -145,11 +146,11 @@ def folded_term(term: Term, values: Mapping[str, int]) -> Term | None:
         return None
     if not (isinstance(left, Constant) and isinstance(right, Constant)):
         return Arithmetic(term.operator, left, right)
-    value = _calculated(term, left.value, right.value)
+    value = calculated(term, left.value, right.value)
     return None if value is None else Constant(value)
 
 
-def _calculated(term: Arithmetic, left: int, right: int) -> int | None:
+def calculated(term: Arithmetic, left: int, right: int) -> int | None:
     match term.operator:
         case "+":
             return left + right

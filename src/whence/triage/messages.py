@@ -76,11 +76,7 @@ def read_request(service: Service) -> Request:
                                  plain.unless, plain.text)  # fmt: skip
             plain = without(plain, SUPPRESSED)
         return Request(found.name, plain, quiet, _field_ranges(found.pattern.fields))
-    ranges = {
-        part.name: (0, (1 << 8 * part.size) - 1)
-        for part in payload.parts
-        if isinstance(part, Captures)
-    }
+    ranges = {part.name: part.ends() for part in payload.parts if isinstance(part, Captures)}
     number = payload.first()
     if not service.suppressible:
         return Request(found.name, found.pattern, None, ranges, number)

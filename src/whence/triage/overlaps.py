@@ -169,10 +169,10 @@ class _Shape(NamedTuple):
 
 _ALL: Final = frozenset(range(256))
 _ATOM: Final = re.compile(
-    r"\(\?P<\w+>\.(?:\{(?P<size>\d{1,2})\})?\)"
+    r"\(\?P<\w+>(?=.[^)]*\))|\)"
     r"|\\x(?P<byte>[0-9a-f]{2})"
     r"|\[(?P<set>(?:\\x[0-9a-f]{2}(?:-\\x[0-9a-f]{2})?)+)\]"
-    r"|(?P<rest>\.\*\Z)|(?P<any>\.)"
+    r"|(?P<rest>\.\*\Z)|(?P<any>\.)(?:\{(?P<size>\d{1,2})\})?"
 )
 _SET: Final = re.compile(r"\\x([0-9a-f]{2})(?:-\\x([0-9a-f]{2}))?")
 
@@ -195,7 +195,7 @@ def _shape(regex: str) -> _Shape | None:
             for low, high in _SET.findall(found["set"]):
                 values.update(range(int(low, 16), int(high or low, 16) + 1))
             parts.append(frozenset(values))
-        else:
+        elif found["any"]:
             parts += [_ALL] * int(found["size"] or 1)
         at = found.end()
     return _Shape(tuple(parts), False)

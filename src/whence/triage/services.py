@@ -60,6 +60,7 @@ class EcuDescription:
         activity: str = "",
         silent: Iterable[int] = SILENT,
         unknown: Iterable[int] | None = None,
+        silences: bool = True,
         start: Start = "power-on",
     ) -> None:
         self._ecu = Ecu(
@@ -69,6 +70,7 @@ class EcuDescription:
             timing=Timing(p2=_time(p2), p2_star=_time(p2_star)),
             silent=tuple(silent),
             unknown=None if unknown is None else tuple(unknown),
+            silences=silences,
             start=start,
         )
 

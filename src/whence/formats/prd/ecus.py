@@ -28,7 +28,7 @@ __all__ = ["ECU_KEYS", "precondition", "read_ecu"]
 
 ECU_KEYS = (
     "ecu", "parameters", "variables", "clocks", "activity", "timing", "restart", "silent",
-    "unknown", "start", "services", "reactions", "incidents", "requirements",
+    "unknown", "silences", "start", "services", "reactions", "incidents", "requirements",
 )  # fmt: skip
 _SERVICE_KEYS = (
     "request", "response", "responses", "needs", "refusals", "effects", "p2", "p2-star",
@@ -76,6 +76,7 @@ class _EcuReader:
             timing=timing,
             silent=SILENT if silent is None else silent,
             unknown=fields.codes("unknown"),
+            silences=fields.flag("silences") is not False,
             start=fields.choice("start", ("power-on", "any"), "power-on"),  # type: ignore[arg-type]
             requirements=requirements,
             origin=fields.origin,

@@ -5,6 +5,7 @@
     10 {01, 03}       one of these; 10 01-03 is one of a range
     2E 01 01 <v>      a byte that is captured
     36 .. <n:2>       two bytes are captured as a number, the most significant first
+    2E 01 01 <v:00-0F>  a byte of this range is captured
 
 The regular expressions are those of :class:`whence.model.prd.FieldPattern`: over Latin-1.
 """
@@ -25,7 +26,8 @@ _PART: Final = re.compile(
     r"|(?P<byte>[0-9A-Fa-f]{2})"
     r"|(?P<any>\.\.)|(?P<rest>\*)"
     r"|\{(?P<set>\s*[0-9A-Fa-f]{2}(?:\s*,\s*[0-9A-Fa-f]{2})*\s*)\}"
-    r"|<(?P<name>[A-Za-z_]\w*)(?::(?P<size>[1-8]))?>)(?=\s|\Z)",
+    r"|<(?P<name>[A-Za-z_]\w*)(?::(?:(?P<size>[1-8])"
+    r"|(?P<least>[0-9A-Fa-f]{2})-(?P<most>[0-9A-Fa-f]{2})))?>)(?=\s|\Z)",
     re.ASCII,
 )
 _FIRST: Final = re.compile(r"\s*[0-9A-F]{2}(?=\s|\Z)", re.ASCII)
@@ -40,10 +42,17 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Captures:
-    """So many bytes, whose number gets this name."""
+    """So many bytes, whose number gets this name; a single one can be restricted to `values`."""
 
     name: str
     size: int
+    values: frozenset[int] = frozenset(range(256))
+
+    def ends(self) -> tuple[int, int]:
+        """The lowest and the highest number."""
+        if self.size == 1:
+            return min(self.values), max(self.values)
+        return 0, (1 << 8 * self.size) - 1
 
 
 ANY: Final = OneOf(frozenset(range(256)))
@@ -77,7 +86,7 @@ class Payload:
             if isinstance(part, OneOf):
                 found.append(part.values)
             else:
-                found += [ANY.values] * part.size
+                found += [part.values] * part.size
         return tuple(found)
 
 
@@ -102,8 +111,8 @@ def parse_payload(source: SourceText) -> Payload:
             raise Problem(
                 f"`{word[:40]}` is no part of a pattern of bytes",
                 source.origin(start, start + len(word)),
-                "expected two hexadecimal digits, 01-0F, {01, 02}, .. (any byte), <name>, <name:2> "
-                "or, at the end, *",
+                "expected two hexadecimal digits, 01-0F, {01, 02}, .. (any byte), <name>, "
+                "<name:2>, <name:00-0F> or, at the end, *",
             )
         if rest:
             raise Problem("`*` stands at the end only", source.origin(start))
@@ -127,18 +136,27 @@ def _part(
     if found["set"]:
         return OneOf(frozenset(int(byte, 16) for byte in found["set"].split(",")))
     if found["range"]:
-        low, high = int(found["low"], 16), int(found["high"], 16)
-        if low > high:
-            raise Problem(f"the range {found['range']} is empty", source.origin(start))
-        return OneOf(frozenset(range(low, high + 1)))
+        return OneOf(_range(found["low"], found["high"], source, start))
     if found["name"] in names:
         raise Problem(f"`{found['name']}` is captured twice", source.origin(start))
+    if found["least"]:
+        values = _range(found["least"], found["most"], source, start)
+        return Captures(found["name"], 1, values)
     return Captures(found["name"], int(found["size"] or 1))
+
+
+def _range(low: str, high: str, source: SourceText, start: int) -> frozenset[int]:
+    values = frozenset(range(int(low, 16), int(high, 16) + 1))
+    if not values:
+        raise Problem(f"the range {low}-{high} is empty", source.origin(start))
+    return values
 
 
 def _regex(part: OneOf | Captures) -> str:
     if isinstance(part, Captures):
-        return f"(?P<{part.name}>.{{{part.size}}})" if part.size > 1 else f"(?P<{part.name}>.)"
+        if part.size > 1:
+            return f"(?P<{part.name}>.{{{part.size}}})"
+        return f"(?P<{part.name}>{_regex(OneOf(part.values))})"
     if part == ANY:
         return "."
     values = sorted(part.values)
