@@ -5,6 +5,7 @@ patterns of their events, guards taken apart when they are first used, dates as 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -197,11 +198,24 @@ class Machine:
         self._ways: dict[tuple[int, tuple[tuple[str, FieldValue], ...]], tuple[Way, ...]] = {}
         self._reach: dict[int, tuple[int, ...]] = {}
         self._within: tuple[Dates, ...] | None = None
+        #: Templates that were made, see :mod:`whence.triage.templates`.
+        self.templates: dict[object, object] = {}
+        #: This machine as runs know it, see :attr:`unbounded`.
+        self.usual = self
+
+    @property
+    def unbounded(self) -> Machine:
+        """The same without bounds that hold in all runs."""
+        found = copy(self)
+        found._within = (_NO_CONSTRAINTS,) * len(self.automaton.states)
+        found.templates = {}
+        return found
 
     def forget(self) -> None:
         """Drop what was kept of events."""
         self._moves.clear()
         self._ways.clear()
+        self.templates.clear()
 
     def moves(self, state: int, shape: int) -> tuple[Way, ...]:
         """The ways from a state on events of a shape."""

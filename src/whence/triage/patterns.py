@@ -13,7 +13,7 @@ from typing import TypeAlias
 from whence.model.prd import EventPattern, FieldPattern, FieldValue, TimedEvent
 from whence.source import InputError
 
-__all__ = ["Captures", "Patterns", "check_pattern", "match"]
+__all__ = ["Captures", "Patterns", "check_pattern", "labels_of", "match"]
 
 #: Captured values, by name, in the order of the names.
 Captures: TypeAlias = tuple[tuple[str, FieldValue], ...]
@@ -92,7 +92,7 @@ class Patterns:
         self._by_label: dict[str, _Group] = {}
         self._anywhere = _Group()
         for number, pattern in enumerate(self.patterns):
-            labels = _labels(pattern)
+            labels = labels_of(pattern)
             if labels is None:
                 self._anywhere.add(number, pattern)
             else:
@@ -168,11 +168,11 @@ class _Group:
         return found
 
 
-def _labels(pattern: EventPattern) -> frozenset[str] | None:
+def labels_of(pattern: EventPattern) -> frozenset[str] | None:
     """The labels that the pattern can match; None: all."""
     found = pattern.labels or None
     for other in pattern.also:
-        more = _labels(other)
+        more = labels_of(other)
         if more is not None:
             found = more if found is None else found & more
     return found

@@ -104,15 +104,19 @@ class Localization:
 
 @dataclass(frozen=True, slots=True)
 class StateAssertion:
-    """What an intermediary assertion says of a state: one of the alternatives holds, each of which
-    is a conjunction of constraints. An alternative without constraints is true."""
+    """What an intermediary assertion says of a state: all clauses hold, each of which says that
+    one of its constraints does. Without clauses it is true."""
 
     state: str
-    alternatives: tuple[tuple[str, ...], ...]
+    clauses: tuple[tuple[str, ...], ...]
 
     def __str__(self) -> str:
-        texts = [" && ".join(each) or "true" for each in self.alternatives]
-        return f"{self.state}: {' || '.join(texts) or 'false'}"
+        several = len(self.clauses) > 1
+        texts = [
+            f"({' || '.join(clause)})" if several and len(clause) > 1 else " || ".join(clause)
+            for clause in self.clauses
+        ]
+        return f"{self.state}: {' && '.join(texts) or 'true'}"
 
 
 Assertion: TypeAlias = tuple[StateAssertion, ...]
