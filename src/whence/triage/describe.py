@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
@@ -19,12 +20,12 @@ from whence.triage.images import everything
 from whence.triage.machine import Machine
 from whence.triage.proofs import Assertion
 from whence.triage.results import Assertion as AssertionText
-from whence.triage.results import StateAssertion
+from whence.triage.results import Literal_, StateAssertion
 from whence.triage.values import Memory, Values
 from whence.triage.words import time_text, values_text
 from whence.zones.dates import FAR, Dates, anything, tighten
 
-__all__ = ["Described", "assertion_text", "described", "memory_text"]
+__all__ = ["Described", "assertion_text", "described", "memory_literal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,56 +126,70 @@ def _bounds(zone: Dates, universe: Dates) -> list[tuple[int, int, int]]:
 def assertion_text(machine: Machine, assertion: Assertion) -> AssertionText:
     """An interpolant, state by state: it denies every way to escape."""
     universe = anything(machine.clocks + 1, machine.clocks)
-    names = machine.automaton.states
-    return tuple(
-        StateAssertion(
-            names[state].name,
-            tuple(_clauses(machine, state, assertion.escapes.get(state, []), universe)),
+    found = []
+    for state in sorted(assertion.states):
+        always = machine.within[state].tolist()
+        found.append(
+            StateAssertion(
+                machine.automaton.states[state].name,
+                tuple(_clauses(machine, state, assertion.escapes.get(state, []), universe)),
+                tuple(_bound(machine, i, j, raw) for i, j, raw in always),
+            )
         )
-        for state in sorted(assertion.states)
-    )
+    return tuple(found)
 
 
 def _clauses(
     machine: Machine, state: int, escapes: list[Cell], universe: Dates
-) -> Iterator[tuple[str, ...]]:
+) -> Iterator[tuple[Literal_, ...]]:
     if not escapes:
         return
     care = everything(machine, state, universe)
     for one in described(escapes, care, machine.ranges, universe):
         literals = [
-            memory_text(machine, n, v.minus(machine.ranges[n], values)) for n, values in one.sets
+            memory_literal(machine, n, v.minus(machine.ranges[n], values)) for n, values in one.sets
         ]
-        literals += [_bound_text(machine, j, i, 1 - raw) for i, j, raw in one.bounds]
-        yield tuple(literals) or ("false",)
+        literals += [_bound(machine, j, i, 1 - raw) for i, j, raw in one.bounds]
+        yield tuple(literals)
 
 
-def memory_text(machine: Machine, number: int, values: Values) -> str:
-    """That a variable has one of the values, in the shortest way."""
+def memory_literal(machine: Machine, number: int, values: Values) -> Literal_:
+    """That a variable has one of the values, told in the shortest way."""
     variable = machine.automaton.variables[number]
     outside = v.minus(machine.ranges[number], values)
-    if v.size(values) == 1:
-        return f"{variable.name} == {values_text(values, variable.names)}"
-    if v.size(outside) == 1:
-        return f"{variable.name} != {values_text(outside, variable.names)}"
+    text = f"{variable.name} in {values_text(values, variable.names)}"
     if not values:
-        return "false"
-    if len(values) == 1 and not variable.names:
+        text = "false"
+    elif v.size(values) == 1:
+        text = f"{variable.name} == {values_text(values, variable.names)}"
+    elif v.size(outside) == 1:
+        text = f"{variable.name} != {values_text(outside, variable.names)}"
+    elif len(values) == 1 and not variable.names:
         low, high = values[0]
         if low == variable.low:
-            return f"{variable.name} <= {high}"
-        if high == variable.high:
-            return f"{variable.name} >= {low}"
-    return f"{variable.name} in {values_text(values, variable.names)}"
+            text = f"{variable.name} <= {high}"
+        elif high == variable.high:
+            text = f"{variable.name} >= {low}"
+    return Literal_(text, variable.name, values)
 
 
-def _bound_text(machine: Machine, i: int, j: int, raw: int) -> str:
+def _bound(machine: Machine, i: int, j: int, raw: int) -> Literal_:
     """x_i - x_j ~ c."""
     clocks = machine.automaton.clocks
     c = Fraction(raw >> 1, machine.scale)
-    if j == 0:
-        return f"{clocks[i - 1].name} {'<=' if raw & 1 else '<'} {time_text(c)}"
+    operator: Literal["<", "<=", ">", ">="] = "<=" if raw & 1 else "<"
+    minus = ""
     if i == 0:
-        return f"{clocks[j - 1].name} {'>=' if raw & 1 else '>'} {time_text(-c)}"
-    sign = "<=" if raw & 1 else "<"
-    return f"{clocks[i - 1].name} - {clocks[j - 1].name} {sign} {time_text(c)}"
+        # What bounds the negative of a clock from above bounds the clock from below.
+        i, j, c, operator = j, 0, -c, ">=" if raw & 1 else ">"
+    name = clocks[i - 1].name
+    if j:
+        minus = clocks[j - 1].name
+    text = f"{name} - {minus}" if minus else name
+    return Literal_(
+        f"{text} {operator} {time_text(c)}",
+        clock=name,
+        minus=minus,
+        operator=operator,
+        bound=c,
+    )

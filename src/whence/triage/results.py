@@ -24,6 +24,7 @@ __all__ = [
     "FaultKind",
     "Gap",
     "Grouping",
+    "Literal_",
     "Localization",
     "Resynchronised",
     "StateAssertion",
@@ -103,19 +104,38 @@ class Localization:
 
 
 @dataclass(frozen=True, slots=True)
+class Literal_:
+    """A constraint on memory (`variable` has one of `values`, which are intervals) or on clocks
+    (`clock`, less `minus` if that is given, is related to the bound, in seconds)."""
+
+    text: str
+    variable: str = ""
+    values: tuple[tuple[int, int], ...] = ()
+    clock: str = ""
+    minus: str = ""
+    operator: Literal["<", "<=", ">", ">="] = "<="
+    bound: Fraction = Fraction(0)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class StateAssertion:
     """What an intermediary assertion says of a state: all clauses hold, each of which says that
-    one of its constraints does. Without clauses it is true."""
+    one of its constraints does. Without clauses it is true. `always` holds in this state in all
+    runs of the model, and goes without saying."""
 
     state: str
-    clauses: tuple[tuple[str, ...], ...]
+    clauses: tuple[tuple[Literal_, ...], ...]
+    always: tuple[Literal_, ...] = ()
 
     def __str__(self) -> str:
         several = len(self.clauses) > 1
-        texts = [
-            f"({' || '.join(clause)})" if several and len(clause) > 1 else " || ".join(clause)
-            for clause in self.clauses
-        ]
+        texts = []
+        for clause in self.clauses:
+            text = " || ".join(literal.text for literal in clause) or "false"
+            texts.append(f"({text})" if several and len(clause) > 1 else text)
         return f"{self.state}: {' && '.join(texts) or 'true'}"
 
 
