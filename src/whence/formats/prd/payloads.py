@@ -19,7 +19,7 @@ from typing import Final
 from whence.expr.scope import Problem
 from whence.source import SourceText
 
-__all__ = ["ANY", "Captures", "OneOf", "Payload", "is_payload", "parse_payload"]
+__all__ = ["ANY", "Captures", "OneOf", "Payload", "is_payload", "parse_payload", "written"]
 
 _PART: Final = re.compile(
     r"\s*(?:(?P<range>(?P<low>[0-9A-Fa-f]{2})-(?P<high>[0-9A-Fa-f]{2}))"
@@ -176,3 +176,27 @@ def _regex(part: OneOf | Captures) -> str:
 
 def _byte(value: int) -> str:
     return f"\\x{value:02x}"
+
+
+def written(payload: Payload) -> str:
+    """The text that reads as this pattern."""
+    texts = [_written(part) for part in payload.parts]
+    return " ".join((*texts, "*") if payload.rest else texts)
+
+
+def _written(part: OneOf | Captures) -> str:
+    if isinstance(part, Captures):
+        if part.size > 1:
+            return f"<{part.name}:{part.size}>"
+        low, high = part.ends()
+        return (
+            f"<{part.name}>" if (low, high) == (0, 255) else f"<{part.name}:{low:02X}-{high:02X}>"
+        )
+    values = sorted(part.values)
+    if part == ANY:
+        return ".."
+    if len(values) == 1:
+        return f"{values[0]:02X}"
+    if values == list(range(values[0], values[-1] + 1)):
+        return f"{values[0]:02X}-{values[-1]:02X}"
+    return "{" + ", ".join(f"{value:02X}" for value in values) + "}"
