@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import causes, check, events, info, ranges, repair, replay
+from whence.cli import causes, check, events, info, prd, ranges, repair, replay
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -22,6 +22,7 @@ What each command answers:
   replay  Is this trace really a run of this model?
   info    What is in this model?
   events  What happened in these logs?
+  prd     What does this model of requirements say?
 
 \b
 Exit status of every command:
@@ -70,5 +71,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, ranges, repair, replay, events, info):
+for command in (check, causes, ranges, repair, replay, events, prd, info):
     command.register(app)

@@ -22,12 +22,14 @@ __all__ = ["check_automaton", "strongly_connected"]
 _MANY = 50
 
 
-def check_automaton(automaton: PrdAutomaton) -> tuple[Diagnostic, ...]:
-    """Names that nothing has, and a missing initial state (errors); states that cannot be reached
+def check_automaton(automaton: PrdAutomaton, *, thorough: bool = True) -> tuple[Diagnostic, ...]:
+    """What is wrong or odd; not `thorough`: only what is wrong.
+
+    Names that nothing has, and a missing initial state (errors); states that cannot be reached
     or left, or stop time, transitions of which either can be taken, patterns that overlap, and
     Δ-cycles that may not be idempotent (warnings)."""
     found = [*_names(automaton)]
-    if any(diagnostic.severity == "error" for diagnostic in found):
+    if found or not thorough:
         return tuple(found)
     for kind in (_dead_states, _time_stops, _choices, _overlaps, _cycles):
         listed = list(kind(automaton))

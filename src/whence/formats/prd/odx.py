@@ -54,8 +54,9 @@ class OdxEcu:
     notes: tuple[Diagnostic, ...]
 
 
-def read_odx(path: str, variant: str = "") -> OdxEcu:
-    """The ECU variant of this name; none named: the only one. Raises InputError."""
+def read_odx(path: str, variant: str = "", timing: Timing | None = None) -> OdxEcu:
+    """The ECU variant of this name; none named: the only one. `timing` takes the place of what the
+    database says about times. Raises InputError."""
     database = read_pdx(path)
     origin = Origin(path)
     layers = [
@@ -78,7 +79,7 @@ def read_odx(path: str, variant: str = "") -> OdxEcu:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            reader = _Reader(wanted[0], path)
+            reader = _Reader(wanted[0], path, timing)
             ecu = reader.ecu(names)
     except InputError:
         raise
@@ -89,8 +90,9 @@ def read_odx(path: str, variant: str = "") -> OdxEcu:
 
 
 class _Reader:
-    def __init__(self, layer: Any, path: str) -> None:
+    def __init__(self, layer: Any, path: str, timing: Timing | None) -> None:
         self.layer = layer
+        self.timing = timing
         self.path = path
         self.origin = Origin(path)
         self.notes: list[Diagnostic] = []
@@ -110,7 +112,8 @@ class _Reader:
             parameters=(
                 Parameter(name="variant", values=values, default=name, origin=self.origin),
             ),
-            timing=Timing(p2=self._time("CP_P2Max"), p2_star=self._time("CP_P2Star")),
+            timing=self.timing
+            or Timing(p2=self._time("CP_P2Max"), p2_star=self._time("CP_P2Star")),
             unknown=(),
             origin=self.origin,
         )
