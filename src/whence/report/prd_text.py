@@ -142,6 +142,8 @@ def _service(service: Service) -> Iterator[Text]:
                 + _cited(need.requirements),
                 2,
             )
+    if any(need.condition.text.strip() == "false" for need in service.preconditions):
+        return
     if not service.answers or service.concurrent:
         yield _line("gets no response" + _then(service.effects), 2)
     elif not service.responses:

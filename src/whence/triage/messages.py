@@ -14,7 +14,7 @@ from whence.formats.prd.patterns import (
     payload_pattern,
     without,
 )
-from whence.formats.prd.payloads import Captures, OneOf, Payload
+from whence.formats.prd.payloads import Captures, OneOf, Payload, written
 from whence.model.ecu import Service
 from whence.model.prd import EventPattern, FieldPattern
 from whence.source import SourceText
@@ -93,8 +93,8 @@ def read_request(service: Service) -> Request:
 
     def variant(bits: int) -> EventPattern:
         sub = OneOf(frozenset(value | bits for value in low))
-        parts = (payload.parts[0], sub, *payload.parts[2:])
-        return payload_pattern(Payload(parts, payload.rest), "req", found.pattern.text)
+        whole = Payload((payload.parts[0], sub, *payload.parts[2:]), payload.rest)
+        return payload_pattern(whole, "req", written(whole))
 
     return Request(found.name, variant(0), variant(_SUPPRESS), ranges, number)
 
