@@ -103,6 +103,10 @@ class _Step:
         for assignment in transition.assignments:
             used.update(_captured(Comparison(assignment.value, "==", Constant(0))))
         domains = dict(_domains(transition.pattern)) if transition.pattern is not None else {}
+        for name, at in _tied(transition, variables):
+            # Of a value that the pattern leaves open, only those in the variable's range count.
+            if domains.get(name) is None:
+                domains[name] = range(ranges[at][0], ranges[at][1] + 1)
         names = sorted(used)
         self.complete = all(domains.get(name) is not None for name in names)
         self.domains = [domains.get(name) or range(1) for name in names]
@@ -155,6 +159,19 @@ def _domains(pattern: EventPattern) -> Iterator[tuple[str, range | tuple[int, ..
                 yield name, range(1 << bits) if bits <= 16 and kind == "." else None
     for part in pattern.also:
         yield from _domains(part)
+
+
+def _tied(transition: PrdTransition, variables: dict[str, int]) -> Iterator[tuple[str, int]]:
+    """Captured values that are assigned to a variable, or have to be equal to one."""
+    for assignment in transition.assignments:
+        if isinstance(assignment.value, Captured):
+            yield assignment.value.name, variables[assignment.variable]
+    guard = transition.guard
+    for part in guard.parts if isinstance(guard, AllOf) else (guard,):
+        if isinstance(part, Comparison) and part.operator == "==":
+            for one, other in ((part.left, part.right), (part.right, part.left)):
+                if isinstance(one, Captured) and isinstance(other, Read):
+                    yield one.name, variables[other.variable]
 
 
 def _captured(guard: Guard) -> Iterator[str]:
