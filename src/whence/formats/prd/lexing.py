@@ -24,8 +24,8 @@ UNITS: Final = {
 _LONGEST: Final = 1 << 16
 _TOKEN: Final = re.compile(
     r"(?P<space>\s+)"
-    r"|(?P<number>0[xX][0-9A-Fa-f]{1,32}|\d{1,40}(?:\.(?!\.)\d{1,20})?)(?![\w])"
     r"|(?P<timed>\d{1,40}(?:\.\d{1,20})?(?:min|ms|us|s))(?!\w)"
+    r"|(?P<number>0[xX][0-9A-Fa-f]{1,32}|\d{1,40}(?:\.\d{1,20})?)(?!\w|\.\d)"
     r"|(?P<string>\"(?:[^\"\\]|\\.)*\")"
     r"|(?P<regex>/(?:[^/\\\n]|\\.)+/)"
     r"|(?P<bytes>\[[^\[\]\n]*\])"

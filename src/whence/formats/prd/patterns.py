@@ -200,10 +200,11 @@ class _Reader:
                 name = self.name()
                 absent.append(EventPattern(fields=(FieldPattern(name),), text=name))
             elif tokens.next.kind in ("name", "string") and tokens.peek().text in ("=", "?="):
+                token = tokens.next
                 name = self.name()
                 required = tokens.take().text == "="
                 if any(field.name == name for field in found):
-                    tokens.fail(f"`{name}` stands here twice")
+                    raise Problem(f"`{name}` stands here twice", tokens.origin(token))
                 found.append(self._field(name, required))
             else:
                 return tuple(found), tuple(absent)
