@@ -27,7 +27,7 @@ __all__ = ["AUTOMATON_KEYS", "read_system"]
 
 _PART_KEYS = ("initial", "states", "transitions", "time")
 AUTOMATON_KEYS = ("automaton", "unit", "variables", "clocks", "parts", "requirements", *_PART_KEYS)
-_TRANSITION_KEYS = ("from", "to", "on", "when", "update", "requirements", "name")
+_TRANSITION_KEYS = ("from", "to", "event", "when", "update", "requirements", "name")
 _TIME = ("time", "Δ", "delta")
 
 
@@ -109,6 +109,8 @@ class _Part:
         self.fields = fields
         self.shared = shared
         self.problems = problems
+        #: States that transitions mention, also those that are wrong otherwise.
+        self.mentioned: set[str] = set()
 
     def read(self) -> PrdAutomaton:
         fields = self.fields
@@ -164,7 +166,7 @@ class _Part:
             named = [(name, None) for name in names]  # type: ignore[misc]
         for name, text in named:
             with self.problems.collecting(fields.what):
-                if name.value not in states:
+                if name.value not in states and name.value not in self.mentioned:
                     hint = suggestion(name.value, list(states))
                     raise Problem(f"unknown state `{name.value[:60]}`", name.origin, hint)
                 guard: Guard = TRUE
@@ -213,16 +215,17 @@ class _Part:
         self, node: Node, declared: dict[str, State]
     ) -> tuple[tuple[Scalar, ...], Scalar, PrdTransition]:
         if not isinstance(node, Mapping):
-            raise Problem("expected a transition, such as {from: p0, to: p1, on: req get}",
+            raise Problem("expected a transition, such as {from: p0, to: p1, event: req get}",
                           node.origin)  # fmt: skip
         fields = PrdFields(node, _TRANSITION_KEYS, "a transition", self.problems)
         sources = self._sources(fields)
         target = fields.nodes.get("to")
         if not isinstance(target, Scalar) or not target.value.strip():
             raise Problem("a transition needs `to:`, the name of a state", node.origin)
-        on = fields.source("on")
+        self.mentioned.update(state.value for state in (*sources, target))
+        on = fields.source("event")
         if on is None:
-            raise Problem("a transition needs `on:`", node.origin,
+            raise Problem("a transition needs `event:`", node.origin,
                           "a pattern of events, or `time`")  # fmt: skip
         for state in (*sources, target):
             if declared and state.value not in declared:
@@ -250,7 +253,7 @@ class _Part:
         if name in names:
             raise Problem(
                 f"`{name}` is captured here, and is a variable or clock",
-                fields.nodes["on"].origin,
+                fields.nodes["event"].origin,
                 "give the captured value another name",
             )
 
