@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from whence.expr.scope import Problem
+from whence.formats.can.services import repeated
 from whence.formats.prd.patterns import (
     PAYLOAD,
     captures,
@@ -52,13 +53,15 @@ _LARGEST = (1 << 32) - 1
 @dataclass(frozen=True, slots=True)
 class Request:
     """`plain` wants a response, `quiet` none if it would be positive (None: it cannot be asked so).
-    `ranges`: what the captured values may be. `service`: its number, if requests are bytes."""
+    `ranges`: what the captured values may be. `service` and `payload`: its number and
+    the bytes of `plain`, if requests are bytes."""
 
     name: str
     plain: EventPattern
     quiet: EventPattern | None
     ranges: dict[str, tuple[int, int]]
     service: int | None = None
+    payload: Payload | None = None
 
     def whole(self) -> tuple[EventPattern, ...]:
         return (self.plain,) if self.quiet is None else (self.plain, self.quiet)
@@ -79,7 +82,7 @@ def read_request(service: Service) -> Request:
     ranges = {part.name: part.ends() for part in payload.parts if isinstance(part, Captures)}
     number = payload.first()
     if not service.suppressible:
-        return Request(found.name, found.pattern, None, ranges, number)
+        return Request(found.name, found.pattern, None, ranges, number, payload)
     part = payload.parts[1] if len(payload.parts) > 1 else None
     if not isinstance(part, OneOf) or part.values & set(range(_SUPPRESS, 256)) not in (
         set(),
@@ -91,12 +94,19 @@ def read_request(service: Service) -> Request:
         )
     low = frozenset(value for value in part.values if value < _SUPPRESS)
 
-    def variant(bits: int) -> EventPattern:
+    def variant(bits: int) -> Payload:
         sub = OneOf(frozenset(value | bits for value in low))
-        whole = Payload((payload.parts[0], sub, *payload.parts[2:]), payload.rest)
-        return payload_pattern(whole, "req", written(whole))
+        return Payload((payload.parts[0], sub, *payload.parts[2:]), payload.rest)
 
-    return Request(found.name, variant(0), variant(_SUPPRESS), ranges, number)
+    loud, silent = variant(0), variant(_SUPPRESS)
+    return Request(
+        found.name,
+        payload_pattern(loud, "req", written(loud)),
+        payload_pattern(silent, "req", written(silent)),
+        ranges,
+        number,
+        loud,
+    )
 
 
 def _field_ranges(fields: Iterable[FieldPattern]) -> dict[str, tuple[int, int]]:
@@ -120,9 +130,15 @@ def response(source: SourceText) -> EventPattern:
 
 
 def positive(request: Request) -> EventPattern:
-    """Any positive response."""
-    name = label("res", request.name)
-    return EventPattern(frozenset((name,)), text=f"res {request.name}")
+    """Any positive response that repeats what it has to of the request, as far as that is certain
+    (ISO 14229-1: the sub-function, the identifier of what is read, and so on)."""
+    if request.payload is None or request.service is None:
+        name = label("res", request.name)
+        return EventPattern(frozenset((name,)), text=f"res {request.name}")
+    asked = request.payload.bytes()[1 : 1 + repeated(request.service)]
+    parts = (frozenset((request.service + 0x40,)), *asked)
+    payload = Payload(tuple(map(OneOf, parts)), True)
+    return payload_pattern(payload, "res", written(payload))
 
 
 def negative(request: Request, codes: Iterable[int]) -> EventPattern:
