@@ -83,7 +83,9 @@ def conversations(trace: Trace) -> tuple[Conversation, ...]:
         for key in partners or [(event.channel, event.ecu)]:
             found.setdefault(key, []).append((index, event))
     return tuple(
-        Conversation(_shown(ecu, events), channel, tuple(sorted(events, key=lambda one: one[0])))
+        Conversation(
+            _shown(trace, ecu, events), channel, tuple(sorted(events, key=lambda one: one[0]))
+        )
         for (channel, ecu), events in sorted(found.items(), key=lambda item: item[1][0][0])
     )
 
@@ -99,7 +101,11 @@ def _ecu_key(event: BusEvent) -> str:
     return event.ecu
 
 
-def _shown(ecu: str, events: Sequence[tuple[int, BusEvent]]) -> str:
+def _shown(trace: Trace, ecu: str, events: Sequence[tuple[int, BusEvent]]) -> str:
+    """The pair of addresses of the ECU, also where all its events answer requests to all."""
+    for pair in trace.pairs:
+        if pair.response is not None and f":{pair.response}" == ecu:
+            return str(pair)
     named = [event.ecu for _, event in events if not _is_to_all(event)]
     return named[0] if named else ecu
 
@@ -249,6 +255,9 @@ def _in_order(trace: Trace, events: list[TimedEvent]) -> list[TimedEvent]:
     )  # fmt: skip
     latest: TimedEvent | None = None
     for event in events:
+        if event.label.startswith("err"):
+            # These stand where they were noticed.
+            continue
         if latest is not None and event.date + longest < latest.date:
             raise InputError(
                 Diagnostic(
