@@ -292,9 +292,11 @@ def main() -> None:
     print(f"classified in {clock() - begin:.2f} s: {len(classes.classes)} classes,"
           f" {len(coarse.classes)} by events")  # fmt: skip
     print(f"peak {peak_bytes() >> 20} MB")
-    for each in coarse.classes[:12]:
-        one = explanations[each.representative]
-        print(f"  {each.size:4} {one.fault.kind:10} {len(one.events)} events: {one.signature}")
+    for found_class in coarse.classes[:12]:
+        one = explanations[found_class.representative]
+        print(
+            f"  {found_class.size:4} {one.fault.kind:10} {len(one.events)} events: {one.signature}"
+        )
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from whence.triage.machine import Machine, prepared
 from whence.triage.proofs import proof_of
 from whence.triage.replay import END, replay
 from whence.triage.results import Assertion, Explanation, Literal_
+from whence.triage.verify import verify
 from whence.zones.dates import FAR
 
 #: Ticks in a unit of time; the moments of a run that matter are fewer.
@@ -216,10 +217,11 @@ def test_what_is_left_fails_at_its_end(
 def test_explanations_are_valid_proofs(
     automaton: reference.Automaton, trace: reference.Trace
 ) -> None:
-    log = to_trace(trace)
-    for fault, explanations in analyse(to_automaton(automaton), log):
+    model, log = to_automaton(automaton), to_trace(trace)
+    for fault, explanations in analyse(model, log):
         for explanation in explanations:
             assert fault == explanation.fault
+            assert not verify(model, log, explanation)
             assert all(explanation.after)
             events = steps_of(explanation, log)
             for n, gap in enumerate(explanation.gaps):

@@ -41,7 +41,7 @@ from whence.zones.dates import (
 
 __all__ = ["instance_key", "satisfied", "signature", "template_of"]
 
-#: Where time alone leads to a state with more cells than that, more is assumed to be possible there than is.
+#: Where time alone leads to a state with more cells than that, it may lead there with any clocks.
 _MOST_CELLS = 64
 
 _NONE = np.empty((0, 3), np.int64)
