@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,7 @@ from whence.triage.images import before_time, during, post_time
 from whence.triage.localize import localize
 from whence.triage.machine import Machine, prepared
 from whence.triage.results import Explanation
+from whence.triage.verify import verify
 from whence.zones.dates import age, anything, at_most, back_over_step, close_dates
 
 CTR = ctr()
@@ -82,6 +84,21 @@ def test_the_classes_and_the_template_of_figure_4() -> None:
     assert explanations[0].template == explanations[1].template
     assert explanations[0].satisfied == (True, True, True)
     assert explanations[0].key != explanations[2].key
+
+
+def test_the_proofs_are_valid_and_others_are_not() -> None:
+    for test, name in ((TEST_1, "1"), (TEST_2, "2"), (TEST_3, "3")):
+        explanation = only(name)
+        assert not verify(CTR, test, explanation)
+        for n in range(len(explanation.gaps)):
+            # True everywhere is too weak before the fault.
+            weak = tuple(replace(each, clauses=()) for each in explanation.before[n])
+            before = (*explanation.before[:n], weak, *explanation.before[n + 1 :])
+            changed = replace(explanation, before=before)
+            assert bool(verify(CTR, test, changed)) == (weak != explanation.before[n])
+        longer = replace(explanation.gaps[2], time=explanation.gaps[2].time + ms(30))
+        gaps = (*explanation.gaps[:2], longer, *explanation.gaps[3:])
+        assert bool(verify(CTR, test, replace(explanation, gaps=gaps))) == (name != "3")
 
 
 def test_keys_do_not_depend_on_what_else_is_there() -> None:

@@ -319,6 +319,7 @@ def _explanation(
         template=template,
         satisfied=truth,
         key=instance_key(template, truth),
+        of_time=proof.of_time,
         complete=complete,
     )
 

@@ -20,11 +20,15 @@ from whence.source import Diagnostic, UnsupportedError
 from whence.triage.conditions import Cell, Condition, put
 from whence.triage.machine import Machine, Way
 from whence.zones.dates import (
+    FAR,
+    NON_NEGATIVE,
     Dates,
     add_date,
     age,
     back_over_delay,
     back_over_step,
+    close_dates,
+    coarsen,
     drop_date,
     over_delay,
     over_step,
@@ -35,7 +39,11 @@ from whence.zones.dates import (
 __all__ = ["before_event", "before_time", "everything", "forced", "post_event", "post_time"]
 
 #: So many cells may come up in one progression of time.
-MOST_CELLS = 20_000
+MOST_CELLS = 5_000
+#: In a progression of any time, so many until bounds far beyond the constants of the model are
+#: given up, and so many until all are.
+_EXACT_CELLS = 64
+_COARSE_CELLS = 512
 
 _NONE = np.empty((0, 3), np.int64)
 _NO_RESETS = np.empty(0, np.int64)
@@ -216,7 +224,10 @@ def before_time(
     universe: Dates,
 ) -> Condition:
     """As :func:`before_event`, for a progression of time: of `amount`, or, if that is None, up to
-    a date that the zones of the result have in addition."""
+    a date that the zones of the result have in addition.
+
+    Then Δ transitions that go round in circles may make infinitely many cells. In this case, and
+    only then, the result is larger than it should be, at last everything."""
     found: Condition = {}
     others: list[int] = []
     for state in sources:
@@ -258,12 +269,20 @@ def _before_waiting(
     pending: list[tuple[int, Cell]] = []
     count = 0
 
+    constant = 4 * int(machine.common.largest * machine.scale) + 1
+
     def add(state: int, cell: Cell) -> None:
         nonlocal count
+        if amount is None and count > _EXACT_CELLS:
+            wide = cell[1].copy()
+            coarsen(wide, constant)
+            cell = cell[0], wide
+            if count > _COARSE_CELLS:
+                (cell,) = everything(machine, state, _any_end(universe))
         if put(reached.setdefault(state, []), cell):
             pending.append((state, cell))
             count += 1
-            if count > MOST_CELLS:
+            if amount is not None and count > MOST_CELLS:
                 raise _endless(machine, state)
 
     for state in sorted(involved):
@@ -305,6 +324,16 @@ def _before_waiting(
                 put(cells, (memory, earlier))
         if cells:
             found[state] = cells
+
+
+def _any_end(universe: Dates) -> Dates:
+    """With a date to come that may be anywhere: not even before the others."""
+    size = universe.shape[0]
+    wide = np.full((size + 1, size + 1), FAR, np.int64)
+    wide[:size, :size] = universe
+    wide[size, size] = wide[size, 0] = NON_NEGATIVE
+    close_dates(wide)
+    return wide
 
 
 def _idly(machine: Machine, state: int, cell: Cell, add: Callable[[int, Cell], None]) -> None:

@@ -185,8 +185,10 @@ class Template:
 class Explanation:
     """The events that are sufficient for a fault, and a Hoare proof that they are.
 
-    `events` are indices into the trace, the fault's own (if it is one of an event) the last;
-    `gaps[i]` is the time before event i, and one more at the end where time itself is the fault.
+    `events` are indices into the trace; `gaps[i]` is the time before event i. The last event is
+    that of the fault, if there is one. At the end of a trace there is one gap more than events. If
+    time itself is the fault (`of_time`), the proof ends with the last gap, and an event that came
+    too late stands after it, as what was seen.
     `after[i]`, `before[i]`: the assertions at the beginning and the end of gap i. `rebased`: the
     proof begins with any initial configuration, and not only with those after the fault before.
     `signature` and `satisfied` (which atoms of the template can be satisfied with these times) make
@@ -203,6 +205,7 @@ class Explanation:
     template: Template
     satisfied: tuple[bool, ...]
     key: str
+    of_time: bool
     complete: bool = True
 
 

@@ -41,8 +41,8 @@ from whence.zones.dates import (
 
 __all__ = ["instance_key", "satisfied", "signature", "template_of"]
 
-#: Where time alone leads to more cells than that, more is assumed to be possible there than is.
-_MOST_CELLS = 200
+#: Where time alone leads to a state with more cells than that, it may lead there with any clocks.
+_MOST_CELLS = 64
 
 _NONE = np.empty((0, 3), np.int64)
 _NO_RESETS = np.empty(0, np.int64)
@@ -154,12 +154,14 @@ def _any_time(machine: Machine, condition: Condition) -> Condition:
     pending: list[tuple[int, Cell]] = []
     universe = anything(machine.clocks + 1, machine.clocks)
 
+    added: dict[int, int] = {}
+
     def add(state: int, cell: Cell) -> None:
-        cells = found.setdefault(state, [])
-        if len(cells) > _MOST_CELLS:
-            cell = everything(machine, state, universe)[0]
-        if put(cells, cell):
+        if added.get(state, 0) > _MOST_CELLS:
+            (cell,) = everything(machine, state, universe)
+        if put(found.setdefault(state, []), cell):
             pending.append((state, cell))
+            added[state] = added.get(state, 0) + 1
 
     for state, cells in condition.items():
         for cell in cells:

@@ -36,6 +36,7 @@ __all__ = [
     "back_over_delay",
     "back_over_step",
     "close_dates",
+    "coarsen",
     "cut_into",
     "difference",
     "drop_date",
@@ -278,6 +279,22 @@ def drop_date(d: Dates, past: int, out: Dates) -> bool:
         for j in range(n):
             out[i, j] = d[i, j]
     return True
+
+
+@kernel
+def coarsen(d: Dates, largest: int) -> None:
+    """Without what bounds say beyond a constant: a larger zone, of which there are finitely many.
+
+    Pre: canonical.  Post: canonical, includes what it was."""
+    n = d.shape[0]
+    for i in range(n):
+        for j in range(n):
+            if i != j and d[i, j] != FAR:
+                if d[i, j] > 2 * largest + 1:
+                    d[i, j] = FAR
+                elif d[i, j] < -2 * largest:
+                    d[i, j] = -2 * largest
+    close_dates(d)
 
 
 @kernel
