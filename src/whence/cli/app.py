@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import causes, check, events, info, locate, ranges, repair, replay, tests
+from whence.cli import causes, check, events, info, locate, prd, ranges, repair, replay, tests
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -24,6 +24,7 @@ What each command answers:
   locate  Which lines of this C code can be the fault?
   info    What is in this model?
   events  What happened in these logs?
+  prd     What does this model of requirements say?
 
 \b
 Exit status of every command:
@@ -73,5 +74,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, tests, ranges, repair, replay, locate, events, info):
+for command in (check, causes, tests, ranges, repair, replay, locate, events, prd, info):
     command.register(app)

@@ -1,0 +1,66 @@
+"""Fault classification (Becker, section 5): which explanations are similar?
+
+The relation ~ compares all atomic clock constraints of the common template. What they come to is in
+the key of an explanation, so that a class is what has one key, and no two need to be compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+
+from whence.triage.results import Class, Classes, Explanation, Grouping
+
+__all__ = ["classify"]
+
+
+def classify(explanations: Iterable[Explanation], grouping: Grouping = "similar") -> Classes:
+    """A partition of explanations, with the representatives that keep the fewest events of the
+    shortest witnesses.
+
+    `grouping` "events": the same labels of events and the same violated transitions, whatever the
+    times and values."""
+    all_ = tuple(explanations)
+    members: dict[str, list[int]] = {}
+    for number, explanation in enumerate(all_):
+        members.setdefault(_key(explanation, grouping), []).append(number)
+    # Equal sizes in the order of their keys, which do not depend on the order of traces.
+    ordered = sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))
+    classes = tuple(_class(key, numbers, all_, grouping) for key, numbers in ordered)
+    of = [0] * len(all_)
+    for number, each in enumerate(classes):
+        for member in each.members:
+            of[member] = number
+    return Classes(grouping, classes, tuple(of))
+
+
+def _key(explanation: Explanation, grouping: Grouping) -> str:
+    if grouping == "similar":
+        return explanation.key
+    fault = explanation.fault
+    labels = [look.split(" ", 1)[0] for look in explanation.signature]
+    content = json.dumps([labels, fault.kind, fault.requirements, fault.violated])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def _class(
+    key: str, members: Sequence[int], all_: Sequence[Explanation], grouping: Grouping
+) -> Class:
+    def length(number: int) -> tuple[int, int, str, int]:
+        fault = all_[number].fault
+        seen = (fault.index or 0) - fault.since
+        return len(all_[number].events), seen, fault.trace, fault.number
+
+    best = all_[representative := min(members, key=length)]
+    atoms = zip(best.template.atoms, best.satisfied, strict=True)
+    constraints = [f"{'' if holds else 'not '}{atom.text}" for atom, holds in atoms]
+    requirements = dict.fromkeys(r for n in members for r in all_[n].fault.requirements)
+    return Class(
+        key=key,
+        representative=representative,
+        members=tuple(members),
+        events=best.signature,
+        constraints=tuple(constraints) if grouping == "similar" else (),
+        requirements=tuple(requirements),
+    )
