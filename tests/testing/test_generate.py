@@ -163,6 +163,23 @@ def test_the_accelerations_change_no_answer() -> None:
     assert status == by_ident(generate(model(COUNTER), SOLVER_ONLY))
 
 
+def test_a_formula_is_not_unreachable_because_what_it_needs_is_only_there_at_the_start() -> None:
+    """`M.P` holds once, early; the counter has to go on for long behind it."""
+    text = """\
+variables: {go: input bool, n: "int[0,30]"}
+machines:
+  M:
+    initial: P
+    states: {P: {}, Q: {do: "n = n < 30 ? n + 1 : 30"}}
+    transitions: [{from: P, to: Q, when: go}]
+goals:
+  late: F (M.P && F (n == 30))
+"""
+    settings = replace(SOLVER_ONLY, reach=Settings(bound=6), kinds=("user",))
+    assert by_ident(generate(model(text), settings)) == {"user late": "open"}
+    assert by_ident(generate(model(text)))["user late"] == "covered"
+
+
 def test_open_goals_say_how_far_was_looked() -> None:
     suite = generate(
         model(COUNTER),

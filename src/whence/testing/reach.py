@@ -209,7 +209,9 @@ class Reacher:
         if frames is None:
             frames = self._induction = self._new_frames()
         # A goal is met before a step: the last frame needs one, too.
-        for length in range(min(self.settings.induction, bound) + 1):
+        # Of a formula, only that it is not met is known of short runs, not so of what it needs.
+        known = bound if goal.condition is not None else 0
+        for length in range(min(self.settings.induction, known) + 1):
             while frames.depth < length + 1:
                 frames.extend()
                 frames.require(self._in(self.invariant, frames.depth - 1))
