@@ -141,6 +141,14 @@ def test_refused(
     assert said in ended.err
 
 
+def test_a_value_that_does_not_fit(whence: Run, tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("int f(int x) { return x; }\n")
+    (tmp_path / "t.csv").write_text("x,return\n1,1\n[1],2\n")
+    ended = whence("locate", tmp_path / "f.c", "--tests", tmp_path / "t.csv", "--entry", "f")
+    assert ended.status == 2
+    assert "t.csv:3:1: error: test 2:" in ended.err
+
+
 def test_no_tests(whence: Run) -> None:
     ended = whence("locate", HEATER, "--entry", "heater")
     assert ended.status == 2

@@ -185,3 +185,10 @@ def test_pointers_as_inputs_are_refused() -> None:
     program = read_c(["test.c"], text="int *g; int f(void) { return *g; }\n")
     with pytest.raises(UnsupportedError, match="the pointer `g` as an input"):
         encode_program(program, "f", [Test("1", (), {"g": [1]})], FaultModel(), rounds={})
+
+
+def test_what_is_not_used_is_not_refused() -> None:
+    text = "double unused; int big[5000]; int f(int x) { return x; }\n"
+    program = read_c(["test.c"], text=text)
+    encoded = encode_program(program, "f", [Test("1", (1,))], FaultModel(), rounds={})
+    assert encoded.observations

@@ -51,7 +51,7 @@ from whence.model.program import (
 from whence.solve import words
 from whence.solve.circuits import FALSE, TRUE, Literal
 from whence.solve.words import Word
-from whence.source import Origin
+from whence.source import Origin, UnsupportedError
 
 __all__ = ["EncodedProgram", "encode_program"]
 
@@ -115,13 +115,18 @@ class _Encoder(Calls):
                 parts = leaves_of(self.program, variable.type, variable.origin, 1 << 16)
                 made = Object(variable.name, variable.type, tuple(parts), size_of(variable.type))
             else:
-                made = self.new_object(variable)
+                try:
+                    made = self.new_object(variable)
+                except UnsupportedError as error:
+                    self.refused[key] = error
+                    continue
             self.objects[key] = made
             for at, leaf in enumerate(made.leaves):
                 if (made, at) not in self.state:
                     self.state[made, at] = self.zero(leaf)
-        for entry in self.program.globals.values():
-            self._initials(entry)
+        for key, entry in self.program.globals.items():
+            if key not in self.refused:
+                self._initials(entry)
         for key, name in given.items():
             self._given_global(self.program.globals[key].variable, name)
 
@@ -153,7 +158,7 @@ class _Encoder(Calls):
 
     def _given_global(self, variable: Variable, name: str) -> None:
         """Tests that do not give it have what it starts with."""
-        made = self.objects[variable.key]
+        made = self.object(variable)
         everywhere = all(name in test.globals for test in self.tests)
         there: Literal = TRUE
         if not everywhere:
@@ -437,7 +442,7 @@ class _Finish:
                 yield from self._equals(self.result, encoder.state, expected.returned[0])
         for name, value in expected.globals.items():
             variable = encoder._variable(name).variable
-            yield from self._equals(encoder.objects[variable.key], self.state, value)
+            yield from self._equals(encoder.object(variable), self.state, value)
         if expected.stdout is not None:
             known = self._texts.get(expected.stdout)
             if known is None:

@@ -47,7 +47,7 @@ from whence.model.program import Place as CPlace
 from whence.solve import words
 from whence.solve.circuits import FALSE, TRUE, Circuit, Literal
 from whence.solve.words import Word
-from whence.source import Origin
+from whence.source import Origin, UnsupportedError
 
 __all__ = ["Havoc", "Location", "Places", "resized"]
 
@@ -95,6 +95,8 @@ class Places:
     #: Where macros are used: the places of the statements.
     uses: dict[Place, set[Place]] = field(default_factory=dict)
     objects: dict[str, Object] = field(default_factory=dict)
+    #: Variables that cannot be encoded: that matters where they are used.
+    refused: dict[str, UnsupportedError] = field(default_factory=dict)
     _macro_constants: dict[tuple[Place, int, int], Word] = field(default_factory=dict)
     _addressed: dict[Object, None] = field(default_factory=dict)
 
@@ -223,6 +225,9 @@ class Places:
         return made
 
     def object(self, variable: Variable) -> Object:
+        refused = self.refused.get(variable.key)
+        if refused is not None:
+            raise refused
         return self.objects[variable.key]
 
     def undefined(self, leaf: Leaf) -> Cell:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from whence.locate.interpreter import Interpreter
 from whence.locate.outcome import Outcome
 from whence.model.program_test import Expected, Test, Value
-from whence.source import Diagnostic
+from whence.source import Diagnostic, InputError, WhenceError
 
 __all__ = ["Expected", "Ran", "Test", "contradictions", "expect", "run_tests"]
 
@@ -42,7 +42,14 @@ def run_tests(
     """Runs all of them. `told` hears how many have run."""
     ran = []
     for number, test in enumerate(tests, 1):
-        outcome = _run(interpreter, entry, test)
+        try:
+            outcome = _run(interpreter, entry, test)
+        except WhenceError as error:
+            # What the test gives does not fit.
+            raise InputError(
+                replace(each, message=f"test {test.name}: {each.message}", origin=test.origin)
+                for each in error.diagnostics
+            ) from None
         ran.append(Ran(test, outcome, failure(test, outcome)))
         if told is not None:
             told(number)
