@@ -45,8 +45,8 @@ __all__ = ["Found", "RepairSearch", "SearchOutcome"]
 _LARGEST = 2**24
 #: What asking the solver for amounts counts, in solved systems.
 _ASKING = 30
-#: Mixed repairs may take such a part of the effort, on top of it.
-_SHARE = 5
+#: The effort is divided by this for mixed repairs, on top of that for the others.
+_SHARE = 2
 #: So many systems with open amounts are kept.
 _KEPT = 64
 
@@ -136,8 +136,8 @@ class RepairSearch:
         progress: Callable[[str], None] | None = None,
     ) -> None:
         """`blocks`: no run along the trace satisfies the property; then the varied trace need be
-        feasible only up to state number `blocks`. `effort`: so many systems are solved, and a
-        fifth of that for mixed repairs."""
+        feasible only up to state number `blocks`. `effort`: so many systems are solved, and
+        half as many more for mixed repairs."""
         self.system = system
         self.kinds = kinds
         self.limit = limit
