@@ -93,7 +93,7 @@ def _timed(run: Callable[[], str | None], mine: float) -> str:
 
 
 def row(system: System, observations: Sequence[Observation]) -> str:
-    seconds, found = ours(system, observations)
+    seconds, found = ours(system, observations, seconds=3 * SECONDS)
     count = f"| {len(system.components):,} | {len(system.clauses):,} | {len(observations):,} "
     if not found.complete:
         return f"{count}| > {seconds:.2f} |" + " – |" * 13
@@ -123,7 +123,7 @@ def row(system: System, observations: Sequence[Observation]) -> str:
             assert same, "not the same diagnoses"
         return f"{len(combined.diagnoses):,}" if combined.complete else None
 
-    one = " – | – | – "
+    one = "– | – | –"
     if system.variables * len(observations) <= 500_000:
         one = _timed(by_copies, seconds)
     return (

@@ -86,7 +86,9 @@ class Solver:
             engine.conf_budget(conflicts)
             answer: bool | None = engine.solve_limited(assumptions=assumptions)
             return answer
-        except EngineError:
+        except EngineError as error:
+            if "interrupt" not in str(error):
+                raise
             # The package leaves its solver in the middle of things when Ctrl-C is pressed. Nothing
             # can be done with it any more, not even freeing its memory.
             inner = engine.solver
