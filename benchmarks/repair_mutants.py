@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import replace
 from multiprocessing import get_context
@@ -82,6 +82,18 @@ def _early(keys: Sequence[_Key]) -> list[_Key]:
     return [key for _, key in sorted(placed, key=lambda each: each[0])]
 
 
+def _fair(todo: Sequence[_Key], known: Mapping[_Key, Mutant]) -> set[_Key]:
+    """What is known without a gap in that order: all, if everything is."""
+    fair: set[_Key] = set()
+    ended: set[str] = set()
+    for key in _early(todo):
+        if key not in known:
+            ended.add(key[0])
+        elif key[0] not in ended:
+            fair.add(key)
+    return fair
+
+
 def _begin() -> None:
     """What a worker does first. An interrupt is for the process that waits for it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -129,7 +141,8 @@ def _results(
             warm_up()
             keep(evaluate(first[0], paths[first[0]], first[1], settings))
             _evaluate_all(left, paths, settings, workers, keep)
-    return [known[key] for key in todo if key in known]
+    fair = _fair(todo, known)
+    return [known[key] for key in todo if key in fair]
 
 
 def _evaluate_all(
