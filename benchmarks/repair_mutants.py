@@ -6,6 +6,7 @@ This is the evaluation of Kölbl's thesis (section 10.5.2), on its eight models.
     python benchmarks/repair_mutants.py --model csma         # one model
     python benchmarks/repair_mutants.py --limit 10           # some modifications of each
     python benchmarks/repair_mutants.py --markdown           # and rewrite the tables in README.md
+    python benchmarks/repair_mutants.py --show               # the tables of what is there
 
 Results are kept in build/repair-mutants.jsonl: a run that is started again goes on where it was.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import replace
 from multiprocessing import get_context
@@ -65,6 +66,34 @@ def _chosen(count: int, limit: int | None) -> list[int]:
     return [number * count // limit for number in range(limit)]
 
 
+def _early(keys: Sequence[_Key]) -> list[_Key]:
+    """In an order in which every beginning is spread evenly over the models and over the
+    modifications of each: what is there after an interruption is a fair sample."""
+    by_model: dict[str, list[_Key]] = {}
+    for key in keys:
+        by_model.setdefault(key[0], []).append(key)
+    placed: list[tuple[float, _Key]] = []
+    for of_model in by_model.values():
+        width = len(of_model).bit_length()
+        # The first half of a binary order comes before what lies between, and so on (van der
+        # Corput): numbers by their digits from right to left.
+        order = sorted(range(len(of_model)), key=lambda n: int(f"{n:0{width}b}"[::-1], 2))
+        placed += [(place / len(order), of_model[n]) for place, n in enumerate(order)]
+    return [key for _, key in sorted(placed, key=lambda each: each[0])]
+
+
+def _fair(todo: Sequence[_Key], known: Mapping[_Key, Mutant]) -> set[_Key]:
+    """What is known without a gap in that order: all, if everything is."""
+    fair: set[_Key] = set()
+    ended: set[str] = set()
+    for key in _early(todo):
+        if key not in known:
+            ended.add(key[0])
+        elif key[0] not in ended:
+            fair.add(key)
+    return fair
+
+
 def _begin() -> None:
     """What a worker does first. An interrupt is for the process that waits for it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -79,7 +108,8 @@ def _results(
     workers: int,
     file: Path,
 ) -> list[Mutant]:
-    """All results, in the order of models and modifications; what is not there yet is made."""
+    """All results, in the order of models and modifications; what is not there yet is made, unless
+    there are no workers."""
     prints = {case.name: fingerprint(folder / case.file, settings) for case in cases}
     todo: list[_Key] = [
         (case.name, number)
@@ -92,8 +122,8 @@ def _results(
         if prints.get(mutant.model) == mutant.settings
     }
     paths = {case.name: folder / case.file for case in cases}
-    left = [key for key in todo if key not in known]
-    if left:
+    left = [key for key in _early(todo) if key not in known]
+    if left and workers:
         file.parent.mkdir(parents=True, exist_ok=True)
         # The kernels are compiled once, before there are several who need them.
         first = left.pop(0)
@@ -111,7 +141,8 @@ def _results(
             warm_up()
             keep(evaluate(first[0], paths[first[0]], first[1], settings))
             _evaluate_all(left, paths, settings, workers, keep)
-    return [known[key] for key in todo]
+    fair = _fair(todo, known)
+    return [known[key] for key in todo if key in fair]
 
 
 def _evaluate_all(
@@ -153,21 +184,22 @@ def _progress() -> Progress:
 # ------------------------------------------------------------------------------------ reporting
 
 
-def _markdown(mutants: Sequence[Mutant], settings: Settings, workers: int) -> str:
-    tables = repair_tables(mutants, settings.seconds)
-    return "\n".join([_measured(workers), *map(to_markdown, tables)])
+def _markdown(mutants: Sequence[Mutant], counts: dict[str, int], settings: Settings) -> str:
+    return "\n".join(
+        [_measured(), *map(to_markdown, repair_tables(mutants, counts, settings.seconds))]
+    )
 
 
-def _measured(workers: int) -> str:
-    return f"Measured on: {facts(machine())}, workers: {workers}.\n"
+def _measured() -> str:
+    return f"Measured on: {facts(machine())}.\n"
 
 
-def _show(mutants: Sequence[Mutant], settings: Settings, workers: int) -> None:
+def _show(mutants: Sequence[Mutant], counts: dict[str, int], settings: Settings) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=140)
-    console.print(_measured(workers), highlight=False, style="dim")
-    for table in repair_tables(mutants, settings.seconds):
+    console.print(_measured(), highlight=False, style="dim")
+    for table in repair_tables(mutants, counts, settings.seconds):
         console.print(to_rich(table))
         for note in table.notes:
             console.print(note, highlight=False, style="dim")
@@ -215,6 +247,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="(default: 2)")
     parser.add_argument(
+        "--show",
+        action="store_const",
+        dest="workers",
+        const=0,
+        help="do nothing more; only show what is there of a run that was interrupted",
+    )
+    parser.add_argument(
         "--results", type=Path, default=_RESULTS, metavar="FILE", help="where results are kept"
     )
     parser.add_argument(
@@ -237,7 +276,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if missing:
         print(f"skipped: {given.folder} does not have {', '.join(missing)}", file=sys.stderr)
         return 0
-    for name in ("workers", "repairs", "limit"):
+    for name in ("repairs", "limit"):
         value = getattr(given, name)
         if value is not None and value < 1:
             parser.error(f"--{name} must be at least 1")
@@ -249,13 +288,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if file is not None:
             split(file, _MARK)  # better to miss the markers now than after an hour
         mutants = _results(given.folder, cases, given.limit, settings, given.workers, given.results)
+        counts = {case.name: seeds(given.folder / case.file) for case in cases}
         if given.markdown == "-":
-            sys.stdout.write(_markdown(mutants, settings, given.workers))
+            sys.stdout.write(_markdown(mutants, counts, settings))
         else:
-            _show(mutants, settings, given.workers)
+            _show(mutants, counts, settings)
         if file is not None:
             before, after = split(file, _MARK)
-            text = _markdown(mutants, settings, given.workers)
+            text = _markdown(mutants, counts, settings)
             file.write_text(f"{before}\n{text}{after}", encoding="utf-8")
     except (MissingMarkers, OSError) as problem:
         print(f"benchmark failed: {problem}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -210,8 +211,11 @@ def _table(
     return Table(title, ("", *(c.title for c in columns)), tuple(lines), tuple(notes))
 
 
-def repair_tables(mutants: Sequence[Mutant], judged_for: float) -> list[Table]:
-    """Tables 10.1, 10.2 and 10.3. `judged_for`: the budget of a test of admissibility."""
+def repair_tables(
+    mutants: Sequence[Mutant], counts: dict[str, int], judged_for: float
+) -> list[Table]:
+    """Tables 10.1, 10.2 and 10.3. `counts`: how many modifications each model has, of which these
+    are some; `judged_for`: the budget of a test of admissibility."""
     names = [case.name for case in MODELS if any(m.model == case.name for m in mutants)]
     by_model = [
         _Column(name, tuple(m for m in mutants if m.model == name), SINGLE_KINDS, _BY_MODEL[name])
@@ -239,7 +243,7 @@ def repair_tables(mutants: Sequence[Mutant], judged_for: float) -> list[Table]:
             "Repairs, by model (table 10.1)",
             [*by_model, total],
             _rows(True, True),
-            _notes(total, unsolved, judged_for),
+            [*_parts(mutants, counts), *_notes(total, unsolved, judged_for)],
         ),
         _table(
             "Repairs, by kind of repair (table 10.2)",
@@ -251,6 +255,19 @@ def repair_tables(mutants: Sequence[Mutant], judged_for: float) -> list[Table]:
             "Repairs of the same kind as the seed (table 10.3)", same_kind, _rows(True, True), []
         ),
     ]
+
+
+def _parts(mutants: Sequence[Mutant], counts: dict[str, int]) -> list[str]:
+    """What says that not all modifications were looked at, if so."""
+    there = Counter(mutant.model for mutant in mutants)
+    partly = [
+        f"{there[name]:,} of {count:,} of {name}"
+        for name, count in counts.items()
+        if 0 < there[name] < count
+    ]
+    if not partly:
+        return []
+    return [f"Not all modifications were looked at, but an even sample: {', '.join(partly)}."]
 
 
 def _notes(total: _Column, unsolved: Sequence[Mutant], judged_for: float) -> list[str]:
