@@ -20,7 +20,12 @@ from whence.formats.charts.yaml import read_chart, read_chart_file, schema
 from whence.model.chart import Assign, Chart, Send
 from whence.source import Diagnostic, InputError, SourceText, UnsupportedError
 
-EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
+#: Other files in YAML, which are no charts, begin with something else.
+EXAMPLES = [
+    path
+    for path in sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
+    if "\nchart:" in f"\n{path.read_text(encoding='utf-8')}"
+]
 
 EVERYTHING = """\
 chart: everything
