@@ -32,6 +32,7 @@ __all__ = [
     "Step",
     "can_continue",
     "first_fault",
+    "implies",
     "initial",
     "post_event",
     "post_time",
@@ -251,6 +252,20 @@ def triple_is_valid(
                     solver.add(z3.Not(after[target](values, terms)))
                 if solver.check() != z3.unsat:
                     return False
+    return True
+
+
+def implies(automaton: Automaton, one: Condition, other: Condition) -> bool:
+    """Whether one ⊑ other."""
+    for state, condition in one.items():
+        for memory in product(range(automaton.highest + 1), repeat=automaton.variables):
+            clocks = [z3.Real(f"c{n}") for n in range(automaton.clocks)]
+            solver = z3.Solver()
+            solver.add(condition(memory, clocks), *(c >= 0 for c in clocks))
+            if state in other:
+                solver.add(z3.Not(other[state](memory, clocks)))
+            if solver.check() != z3.unsat:
+                return False
     return True
 
 

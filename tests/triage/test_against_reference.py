@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 import z3
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference import triage as reference
 from tests.triage.strategies import HIGHEST, automata, to_automaton, to_trace, traces
@@ -16,6 +16,7 @@ from tests.triage.strategies import HIGHEST, automata, to_automaton, to_trace, t
 from whence.model.prd import EventTrace
 from whence.triage.classify import classify
 from whence.triage.conditions import Cell
+from whence.triage.describe import assertion_text
 from whence.triage.explain import analyse
 from whence.triage.localize import localize
 from whence.triage.machine import Machine, prepared
@@ -109,7 +110,8 @@ def test_escapes(
     model, log = to_automaton(automaton), to_trace(trace)
     machine = prepared(model).machine(log)
     segment = next(iter(replay(machine, log)))
-    assume(segment.failed)
+    if not segment.failed:
+        return
     proof = proof_of(machine, segment)
     rest: list[int | reference.Event | None] = []
     inside: list[frozenset[int]] = []
@@ -210,6 +212,37 @@ def test_what_is_left_fails_at_its_end(
                     else:
                         configs = reference.post_event(automaton, configs, event, GRID)
             assert not configs
+
+
+@given(automata(), traces(5))
+@settings(max_examples=2 * EXAMPLES)
+def test_what_is_dropped_is_irrelevant(
+    automaton: reference.Automaton, trace: reference.Trace
+) -> None:
+    """By one of the two rules of section 4, in the proof of the whole trace."""
+    model, log = to_automaton(automaton), to_trace(trace)
+    machine = prepared(model).machine(log)
+    segment = next(iter(replay(machine, log)))
+    if not segment.failed:
+        return
+    proof = proof_of(machine, segment)
+    ((_, explanations), *_) = analyse(model, log)
+    after = [as_formula(assertion_text(machine, each)) for each in proof.after]
+    before = [as_formula(assertion_text(machine, each)) for each in proof.before]
+    for explanation in explanations:
+        start = 0
+        for gap in explanation.gaps:
+            end = start + len(gap.dropped)
+            if gap.dropped and gap.kept:
+                assert gap.time == sum(trace[0][start : end + 1])
+                assert reference.triple_is_valid(automaton, after[start], gap.time, before[end], 3)
+            elif gap.dropped:
+                assert any(
+                    one and other and reference.implies(automaton, one, other)
+                    for one in (after[start], before[start])
+                    for other in (after[end], before[end])
+                )
+            start = end + 1
 
 
 @given(automata(), traces(5))

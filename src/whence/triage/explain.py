@@ -5,9 +5,10 @@ as long as can be. Where such sequences overlap there are several explanations; 
 events that look alike, only the one with the latest events is told. What is left is replayed: it
 has to fail at its end, and only there.
 
-Explanations of faults after the first one of a trace begin where the replay resynchronised, unless
-the same events fail from any initial configuration, too: then the fault before has nothing to do
-with this one, and the explanation says so (`rebased`).
+After a fault, the replay goes on from where it resynchronised. If the events since then, or the
+last of them, fail at the same place when they are replayed from the initial condition, the fault
+before has nothing to do with this one, and it is explained from there (`rebased`); otherwise, from
+where the replay resynchronised.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from whence.model.prd import EventTrace, PrdAutomaton
 from whence.source import UsageError
 from whence.triage.conditions import Condition, covers
 from whence.triage.describe import assertion_text
-from whence.triage.images import everything
+from whence.triage.images import everything, post_event, post_time
 from whence.triage.irrelevance import Irrelevance, Jump
 from whence.triage.localize import fault_of
 from whence.triage.machine import Machine, prepared
 from whence.triage.proofs import Hidden, Proof, entails, forward, interpolate, proof_of
-from whence.triage.replay import END, Segment, replay
+from whence.triage.replay import END, Segment, replay, silent
 from whence.triage.results import Explanation, Fault, Gap
 from whence.triage.templates import instance_key, satisfied, signature, template_of
 from whence.zones.dates import anything
@@ -81,15 +82,58 @@ def _hidden(machine: Machine, names: Collection[str]) -> Hidden:
 def _explain(
     machine: Machine, trace: EventTrace, segment: Segment, fault: Fault, hidden: Hidden
 ) -> tuple[Explanation, ...]:
-    if not _as_usual(machine, segment.initial):
-        machine = machine.unbounded
+    rebased = segment.first == 0
+    if not rebased:
+        tail = _rebased(machine, segment)
+        if tail is not None:
+            segment, rebased = tail, True
+        elif not _as_usual(machine, segment.initial):
+            machine = machine.unbounded
     proof = proof_of(machine, segment)
     irrelevance = Irrelevance(machine, proof, hidden)
     paths, complete = _paths(machine, irrelevance, proof)
     found = []
     for path in paths:
-        found.append(_explanation(machine, trace, segment, fault, proof, path, hidden, complete))
+        found.append(
+            _explanation(machine, trace, segment, fault, proof, path, hidden, complete, rebased)
+        )
     return tuple(found)
+
+
+def _rebased(machine: Machine, segment: Segment) -> Segment | None:
+    """The longest stretch at the end of a segment that fails there from the initial condition."""
+    of_time = segment.of_time
+    shapes = segment.shapes[: len(segment.amounts) - of_time]
+    first = 0
+    while first < len(segment.amounts):
+        amounts = segment.amounts[first:]
+        after: list[Condition] = []
+        before: list[Condition] = []
+        condition = machine.initial()
+        for n, amount in enumerate(amounts):
+            after.append(condition)
+            waited = post_time(machine, condition, amount)
+            before.append(waited)
+            if not waited or first + n == len(shapes):
+                break
+            shape = shapes[first + n]
+            condition = (
+                silent(machine, waited) if shape == END else post_event(machine, waited, shape)
+            )
+            if not condition:
+                break
+        if (
+            len(before) == len(amounts)
+            and (not before[-1]) == of_time
+            and (of_time or not condition)
+        ):
+            start = segment.start + Fraction(sum(segment.amounts[:first]), machine.scale)
+            return Segment(
+                segment.first + first, start, after, before, amounts, segment.shapes[first:], True
+            )
+        # The event that fails too early, and all before it, are left out.
+        first += len(before)
+    return None
 
 
 def _as_usual(machine: Machine, condition: Condition) -> bool:
@@ -283,19 +327,11 @@ def _explanation(
     reduced: _Reduced,
     hidden: Hidden,
     complete: bool,
+    rebased: bool,
 ) -> Explanation:
     shapes = [proof.shapes[n] for n in reduced.kept]
-    rebased = segment.first == 0
     start = segment.initial
-    runs = None
-    if not rebased:
-        initial = machine.initial()
-        usual = machine.usual
-        runs = forward(usual, initial, reduced.amounts, shapes)
-        if runs is not None:
-            rebased, start, machine = True, initial, usual
-    if runs is None:
-        runs = _run(machine, start, proof, reduced)
+    runs = _run(machine, start, proof, reduced)
     if runs is None:  # where something is hidden, what is left need not fail
         small = _selected(proof, reduced)
     else:

@@ -39,7 +39,7 @@ from whence.zones.dates import (
 __all__ = ["before_event", "before_time", "everything", "forced", "post_event", "post_time"]
 
 #: So many cells may come up in one progression of time.
-MOST_CELLS = 5_000
+MOST_CELLS = 1_500
 #: In a progression of any time, so many until bounds far beyond the constants of the model are
 #: given up, and so many until all are.
 _EXACT_CELLS = 64

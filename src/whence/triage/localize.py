@@ -90,7 +90,8 @@ def fault_of(machine: Machine, trace: EventTrace, segment: Segment, number: int)
 def _kind(machine: Machine, segment: Segment, live: Condition) -> tuple[FaultKind, tuple[int, ...]]:
     if segment.of_time:
         ran_out = {n for state in live for n in machine.common.on_time[state]}
-        return ("late" if segment.how == "late" else "missing"), tuple(sorted(ran_out))
+        seen = segment.how in ("late", "believed")
+        return ("late" if seen else "missing"), tuple(sorted(ran_out))
     shape = segment.shapes[-1]
     if shape == END:
         return "missing", ()

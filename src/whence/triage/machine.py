@@ -200,8 +200,6 @@ class Machine:
         self._within: tuple[Dates, ...] | None = None
         #: Templates that were made, see :mod:`whence.triage.templates`.
         self.templates: dict[object, object] = {}
-        #: This machine as runs know it, see :attr:`unbounded`.
-        self.usual = self
 
     @property
     def unbounded(self) -> Machine:
