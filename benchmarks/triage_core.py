@@ -2,7 +2,7 @@
 
 The model has the size of the one in Becker et al., section 7 (12.5k states, 70k transitions), the
 traces have its lengths (40 messages on average, up to 2,500). It is a diagnostic server: modes
-(session, security level, power, variant), 23 services, responses within P2, or after a pending
+(session, security level, power), 23 services, responses within P2, or after a pending
 response within P2*, a session that ends after S3, a value that is written and read.
 
 Use as a program, from the project's folder::
@@ -23,7 +23,6 @@ from benchmarks.measure import peak_bytes
 
 from whence.model.prd import (
     TRUE,
-    AllOf,
     Assignment,
     Captured,
     Clock,
@@ -50,7 +49,7 @@ from whence.triage.results import Explanation
 
 __all__ = ["main", "model", "workload"]
 
-SESSIONS, LEVELS, POWER, VARIANTS, SERVICES = 4, 4, 2, 8, 23
+SESSIONS, LEVELS, POWER, SERVICES = 8, 8, 4, 23
 P2, P2_EXTENDED, S3 = Fraction(50, 1000), Fraction(5), Fraction(5)
 MILLISECOND = Fraction(1, 1000)
 #: Services with a meaning; the others just answer.
@@ -62,31 +61,24 @@ class Mode:
     session: int
     level: int
     power: int
-    variant: int
 
     @property
     def name(self) -> str:
-        return f"s{self.session} l{self.level} p{self.power} v{self.variant}"
+        return f"s{self.session} l{self.level} p{self.power}"
 
 
 def _modes() -> list[Mode]:
-    return [
-        Mode(s, lv, p, v)
-        for v in range(VARIANTS)
-        for p in range(POWER)
-        for s in range(SESSIONS)
-        for lv in range(LEVELS)
-    ]
+    return [Mode(s, lv, p) for p in range(POWER) for s in range(SESSIONS) for lv in range(LEVELS)]
 
 
 def _after(mode: Mode, service: int, value: int) -> Mode:
     """The mode after a positive response."""
     if service == SESSION:
-        return Mode(value % SESSIONS, 0, mode.power, mode.variant)
+        return Mode(value % SESSIONS, 0, mode.power)
     if service == SECURITY:
-        return Mode(mode.session, value % LEVELS, mode.power, mode.variant)
+        return Mode(mode.session, value % LEVELS, mode.power)
     if service == RESET:
-        return Mode(0, 0, value % POWER, mode.variant)
+        return Mode(0, 0, value % POWER)
     return mode
 
 
@@ -106,12 +98,12 @@ def model() -> PrdAutomaton:
     value = FieldPattern("value", capture="value")
     requests = [_pattern("request", s) for s in range(SERVICES)]
     values = [
-        [_pattern("positive", s, FieldPattern("value", frozenset([v]))) for v in range(4)]
+        [_pattern("positive", s, FieldPattern("value", frozenset([v]))) for v in range(8)]
         for s in range(3)
     ]
     positive = [_pattern("positive", s, value) for s in range(SERVICES)]
-    codes = FieldPattern("code", ranges=((0x10, 0x77), (0x79, 0xFF)))
-    negative = [_pattern("negative", s, codes) for s in range(SERVICES)]
+    codes = [FieldPattern("code", ranges=(each,)) for each in ((0x10, 0x77), (0x79, 0xFF))]
+    negative = [[_pattern("negative", s, code) for code in codes] for s in range(SERVICES)]
     pending = [
         _pattern("negative", s, FieldPattern("code", frozenset([0x78]))) for s in range(SERVICES)
     ]
@@ -138,7 +130,7 @@ def model() -> PrdAutomaton:
         states.append(State(name))
         if mode.session:
             add(name, name, None, session_on)
-            lost = Mode(0, 0, mode.power, mode.variant).name
+            lost = Mode(0, 0, mode.power).name
             add(name, lost, None, session_over, requirement="S3")
         else:
             add(name, name, None)
@@ -152,11 +144,12 @@ def model() -> PrdAutomaton:
             add(first, more, pending[service], resets=("p2",))
             add(more, more, pending[service], resets=("p2",))
             for state in (first, more):
-                add(state, name, negative[service], resets=("s3",))
+                for pattern in negative[service]:
+                    add(state, name, pattern, resets=("s3",))
                 if not _allowed(mode, service):
                     continue
                 if service < 3:
-                    for v in range(4):
+                    for v in range(8):
                         after = _after(mode, service, v).name
                         cleared = forget if service == RESET else ()
                         add(
@@ -169,10 +162,7 @@ def model() -> PrdAutomaton:
     return PrdAutomaton(
         name="diagnostic server",
         states=tuple(states),
-        initial=tuple(
-            Initial(Mode(0, 0, 0, v).name, AllOf((Comparison(Read("stored"), "==", Constant(0)),)))
-            for v in range(VARIANTS)
-        ),
+        initial=(Initial(Mode(0, 0, 0).name, Comparison(Read("stored"), "==", Constant(0))),),
         transitions=tuple(transitions),
         variables=(Variable("stored"),),
         clocks=(Clock("p2"), Clock("s3")),
@@ -187,7 +177,7 @@ FAULTS = ("late", "value", "unexpected", "reset", "missing", "forbidden")
 def _trace(name: str, length: int, faults: list[str], chance: random.Random) -> EventTrace:
     """A conversation of so many messages, with faults at the end or (several) spread out."""
     events: list[TimedEvent] = []
-    mode, stored, s3 = Mode(0, 0, 0, 0), 0, Fraction(0)
+    mode, stored, s3 = Mode(0, 0, 0), 0, Fraction(0)
     now = Fraction(0)
 
     def tell(label: str, delay: Fraction, **fields: int) -> None:
@@ -202,7 +192,7 @@ def _trace(name: str, length: int, faults: list[str], chance: random.Random) -> 
     while len(events) < length:
         pause = chance.randint(1, 400) * MILLISECOND
         if mode.session and now + pause - s3 >= S3:
-            mode = Mode(0, 0, mode.power, mode.variant)
+            mode = Mode(0, 0, mode.power)
         service = chance.randrange(SERVICES)
         fault = faults.pop(0) if places and len(events) >= places[0] else ""
         if fault:
@@ -225,12 +215,12 @@ def _trace(name: str, length: int, faults: list[str], chance: random.Random) -> 
         elif fault == "late":
             delay = P2 + chance.randint(1, 30) * MILLISECOND
         s3 = now + delay
-        value = chance.randrange(4)
+        value = chance.randrange(8)
         if (not _allowed(mode, service) and fault != "forbidden") or chance.random() < 0.1:
             tell("negative", delay, service=service, code=0x31)
             continue
         if service == READ:
-            value = (stored + 1) % 4 if fault == "value" else stored
+            value = (stored + 1) % 8 if fault == "value" else stored
         tell("positive", delay, service=service, value=value)
         if service == WRITE:
             stored = value
@@ -244,12 +234,12 @@ def workload(count: int, seed: int = 1) -> Iterator[EventTrace]:
     """Traces: a tenth conform, most have one fault, some several; a few are long."""
     chance = random.Random(seed)
     for number in range(count):
-        if number % 200 == 7:
+        if number % 250 == 7:
             length = 2500
         elif number % 50 == 3:
             length = chance.randint(200, 500)
         else:
-            length = chance.randint(6, 40)
+            length = chance.randint(4, 35)
         faults = [] if number % 10 == 0 else [chance.choice(FAULTS)]
         if number % 20 == 1:
             faults.append(chance.choice(FAULTS))

@@ -101,20 +101,32 @@ def test_the_proofs_are_valid_and_others_are_not() -> None:
         assert bool(verify(CTR, test, replace(explanation, gaps=gaps))) == (name != "3")
 
 
-def test_keys_do_not_depend_on_what_else_is_there() -> None:
-    """Values of payloads that nothing captures make no difference, neither does an event that
-    comes before and has no part in the fault."""
-    longer = trace(
-        "longer",
-        (3, "req CTR log 9"),
-        (4, "res CTR done"),
-        *((delay, text) for delay, text in ((40, "req CTR set 5"), (6, "res CTR ack 5"))),
-        (20, "req CTR get"),
-        (2, "res CTR ret 0"),
+def test_classes_do_not_depend_on_what_the_model_cannot_tell_apart() -> None:
+    """Neither an event that comes before and has no part in the fault, nor a value that no guard
+    and no update reads, makes another class; one that is read does."""
+
+    def explained(before: int, data: int) -> Explanation:
+        log = trace(
+            f"{before} {data}",
+            (3, f"req CTR log {before}"),
+            (4, "res CTR done"),
+            (40, f"req CTR log {data}"),
+            (20, "res CTR ack 4"),
+        )
+        # The response to log is missing, too, at the end.
+        ((fault, (explanation,)), _) = analyse(CTR, log)
+        assert fault.kind == "unexpected"
+        assert explanation.events == (2, 3)
+        assert explanation.signature == ("req CTR log", "res CTR ack val=4")
+        return explanation
+
+    assert len({explained(*each).key for each in ((9, 1), (8, 1), (9, 2))}) == 1
+    other = trace(
+        "other",
+        *((10, text) for text in ("req CTR set 6", "res CTR ack 6", "req CTR get")),
+        (8, "res CTR ret 0"),
     )
-    ((_, (explanation,)),) = analyse(CTR, longer)
-    assert explanation.events == (2, 3, 4, 5)
-    assert explanation.key == only("1").key
+    assert analyse(CTR, other)[0][1][0].key != only("1").key
 
 
 # ----------------------------------------------------------------------------- Examples 6 and 7

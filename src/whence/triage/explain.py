@@ -25,7 +25,7 @@ from whence.triage.images import everything, post_event, post_time
 from whence.triage.irrelevance import Irrelevance, Jump
 from whence.triage.localize import fault_of
 from whence.triage.machine import Machine, prepared
-from whence.triage.proofs import Hidden, Proof, entails, forward, interpolate, proof_of
+from whence.triage.proofs import Hidden, Proof, Run, entails, forward, interpolate, proof_of
 from whence.triage.replay import END, Segment, replay, silent
 from whence.triage.results import Explanation, Fault, Gap
 from whence.triage.templates import instance_key, satisfied, signature, template_of
@@ -36,7 +36,8 @@ __all__ = ["analyse", "explain"]
 #: So many explanations are looked for, and so many ways to try where sequences overlap.
 MOST_EXPLANATIONS = 8
 _MOST_CONFLICTS = 8
-_MOST_RETRIES = 40
+#: So many jumps from one gap are tried that turn out to make another fault.
+_MOST_RETRIES = 6
 
 
 def explain(
@@ -215,20 +216,22 @@ def _greedy(
     """The farthest jumps from left to right that leave room for the wanted ones, and other wanted
     ones that overlap with what was chosen."""
     forbidden: set[tuple[int, int]] = set()
-    for _ in range(_MOST_RETRIES):
+    failures: dict[int, int] = {}
+    while True:
         jumps = tuple(_left_to_right(irrelevance, proof, wanted, frozenset(forbidden)))
         reduced = _reduce(proof, jumps)
-        if (
-            not jumps
-            or not irrelevance.hidden.nothing
-            or _fails_at_its_end(machine, proof, reduced)
-        ):
+        # Where something is hidden, what is left need not fail.
+        run = None if not irrelevance.hidden.nothing else _run(machine, proof, reduced)
+        if not jumps or run is None or run.fails:
             if not set(wanted) <= set(jumps):
                 return None, []
             return reduced, list(_conflicts(irrelevance, proof, jumps, wanted))
-        culprit = _culprit(machine, proof, reduced)
-        forbidden.add((culprit.start, culprit.end))
-    return _reduce(proof, ()), []
+        culprit = _culprit(proof, reduced, run.last)
+        failures[culprit.start] = failures.get(culprit.start, 0) + 1
+        if failures[culprit.start] < _MOST_RETRIES:
+            forbidden.add((culprit.start, culprit.end))
+        else:
+            forbidden.update((culprit.start, end) for end in range(proof.gaps))
 
 
 def _left_to_right(
@@ -268,30 +271,15 @@ def _conflicts(
             yield (*known, other)
 
 
-def _fails_at_its_end(machine: Machine, proof: Proof, reduced: _Reduced) -> bool:
-    return _run(machine, proof.sp_after[0], proof, reduced) is not None
-
-
-def _run(
-    machine: Machine, start: Condition, proof: Proof, reduced: _Reduced
-) -> tuple[list[Condition], list[Condition]] | None:
-    return forward(machine, start, reduced.amounts, [proof.shapes[n] for n in reduced.kept])
-
-
-def _culprit(machine: Machine, proof: Proof, reduced: _Reduced) -> Jump:
-    """The last jump before the reduced trace fails too early."""
+def _run(machine: Machine, proof: Proof, reduced: _Reduced) -> Run:
     shapes = [proof.shapes[n] for n in reduced.kept]
-    gap = len(reduced.amounts) - 1
-    for length in range(1, len(reduced.amounts)):
-        for events in (length - 1, length):
-            if forward(machine, proof.sp_after[0], reduced.amounts[:length], shapes[:events]):
-                gap = length - 1
-                break
-        else:
-            continue
-        break
+    return forward(machine, proof.sp_after[0], reduced.amounts, shapes)
+
+
+def _culprit(proof: Proof, reduced: _Reduced, last: int) -> Jump:
+    """The last jump before the reduced trace fails too early, in gap `last` or after it."""
     # The event after gap n of the reduced trace has this number in the whole one.
-    before = reduced.kept[gap] if gap < len(reduced.kept) else proof.gaps
+    before = reduced.kept[last] if last < len(reduced.kept) else proof.gaps
     candidates = [jump for jump in reduced.jumps if jump.start <= before]
     return candidates[-1] if candidates else reduced.jumps[0]
 
@@ -331,11 +319,11 @@ def _explanation(
 ) -> Explanation:
     shapes = [proof.shapes[n] for n in reduced.kept]
     start = segment.initial
-    runs = _run(machine, start, proof, reduced)
-    if runs is None:  # where something is hidden, what is left need not fail
+    run = _run(machine, proof, reduced)
+    if run.fails:
+        small = interpolate(machine, run.after, run.before, reduced.amounts, shapes)
+    else:  # where something is hidden, what is left need not fail
         small = _selected(proof, reduced)
-    else:
-        small = interpolate(machine, runs[0], runs[1], reduced.amounts, shapes)
     observed = [n for n in reduced.kept if proof.shapes[n] != END]
     events = [segment.first + n for n in observed]
     if fault.index is not None and fault.kind == "late" and fault.index not in events:

@@ -64,10 +64,10 @@ class Irrelevance:
             self._dates.append(self._dates[-1] + amount)
         self._entails: dict[tuple[int, int], bool] = {}
         self._waits: dict[tuple[int, int, int], bool] = {}
-        self._ends: dict[frozenset[int], list[int]] = {}
+        self._gaps_with: dict[int, set[int]] = {}
         for gap in range(proof.gaps):
-            for states in {proof.after[gap].states, proof.before[gap].states}:
-                self._ends.setdefault(states, []).append(gap)
+            for state in proof.after[gap].states | proof.before[gap].states:
+                self._gaps_with.setdefault(state, set()).add(gap)
         self._possible: dict[tuple[frozenset[int], frozenset[int]], list[int]] = {}
 
     def _form(self, assertion: Assertion) -> int:
@@ -101,15 +101,17 @@ class Irrelevance:
         key = proof.after[start].states, proof.before[start].states
         found = self._possible.get(key)
         if found is None:
-            gaps: set[int] = set()
-            reach = [set(self.machine.reach(state)) for state in key[0]]
-            for states, ends in self._ends.items():
-                if (
-                    key[0] <= states
-                    or key[1] <= states
-                    or all(not states.isdisjoint(each) for each in reach)
-                ):
-                    gaps.update(ends)
+            # States that an assertion has to have (all of key[0], or all of key[1]), or that time
+            # may lead to, one for each of key[0].
+            there = self._gaps_with
+            reach = [
+                set[int]().union(*(there.get(s, _NO_GAPS) for s in self.machine.reach(state)))
+                for state in key[0]
+            ]
+            gaps = set.intersection(*reach)
+            for states in key:
+                if states:
+                    gaps |= set.intersection(*(there.get(s, _NO_GAPS) for s in states))
             if proof.of_time and key[0] <= proof.after[-1].states:
                 gaps.add(proof.gaps - 1)
             found = self._possible[key] = sorted(gaps, reverse=True)
@@ -177,6 +179,7 @@ class Irrelevance:
         )
 
 
+_NO_GAPS: set[int] = set()
 _PLAIN: tuple[Rule, ...] = ("ba", "aa", "bb", "ab")
 
 

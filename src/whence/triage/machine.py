@@ -129,9 +129,21 @@ class Prepared:
             else:
                 self.on_time[self.source[n]].append(n)
                 self.into_on_time[self.target[n]].append(n)
+        self._used: list[frozenset[str]] | None = None
         self.denominator = lcm(*(b.denominator for b in _bounds_of(automaton)), 1)
         self.largest = max((abs(b) for b in _bounds_of(automaton)), default=Fraction(0))
         self._machines: dict[int, Machine] = {}
+
+    @property
+    def used(self) -> list[frozenset[str]]:
+        """For each pattern the captured values that some guard or update reads."""
+        if self._used is None:
+            self._used = [frozenset()] * len(self.patterns.patterns)
+            for by_pattern in self.on_event:
+                for pattern, numbers in by_pattern.items():
+                    for n in numbers:
+                        self._used[pattern] |= _captured(self.automaton.transitions[n])
+        return self._used
 
     def machine(self, trace: EventTrace) -> Machine:
         """The automaton with dates scaled so that those of the trace are integers."""
@@ -379,6 +391,14 @@ def _reads(term: Term) -> Iterator[Term]:
         yield part
         if isinstance(part, Arithmetic):
             pending += (part.left, part.right)
+
+
+def _captured(transition: PrdTransition) -> frozenset[str]:
+    terms = [assignment.value for assignment in transition.assignments]
+    for part in _parts(transition.guard):
+        if isinstance(part, Comparison):
+            terms += (part.left, part.right)
+    return frozenset(t.name for term in terms for t in _reads(term) if isinstance(t, Captured))
 
 
 def _check(automaton: PrdAutomaton) -> None:

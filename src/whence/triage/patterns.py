@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from whence.model.prd import EventPattern, FieldPattern, FieldValue, TimedEvent
@@ -134,23 +135,40 @@ class Patterns:
         self._shape_numbers.clear()
         self.shapes.clear()
 
-    def telling(self, label: str) -> frozenset[str]:
-        """The fields whose values make a difference to some pattern for events of this label:
-        those that are captured or compared with single values."""
-        group = self._by_label.get(label)
-        return self._anywhere.telling | (group.telling if group else frozenset())
+    def look(self, event: TimedEvent, used: Sequence[frozenset[str]]) -> str:
+        """The event as far as patterns can tell it from others: its label, the fields whose values
+        are captured and (by number of the pattern) `used`, and those whose values are among the
+        single values that a pattern asks for. Of an event that matches nothing, all fields that
+        patterns for this label speak of."""
+        group = self._by_label.get(event.label)
+        numbers = [*self._anywhere.all, *(group.all if group else ())]
+        matched = bool(self.shapes[self.shape(event)])
+        shown = []
+        for name in sorted(event.fields):
+            value = event.fields[name]
+            for number in numbers:
+                pattern = self.patterns[number]
+                parts = [part for part in _mentioned(pattern) if part.name == name]
+                if not parts:
+                    continue
+                captured = {c for part in parts for c in _captures(part)} & used[number]
+                asked = any(value in part.values for part in parts) or not matched
+                if (captured or asked) and match(_without(pattern, name), event) is not None:
+                    shown.append(f"{name}={_shown(value)}")
+                    break
+        return " ".join([event.label, *shown])
 
 
 class _Group:
     """Patterns for one label, found by the values of a field that most of them fix."""
 
     def __init__(self) -> None:
+        self.all: list[int] = []
         self.rest: list[int] = []
         self.fixed: dict[str, dict[FieldValue, list[int]]] = {}
-        self.telling: frozenset[str] = frozenset()
 
     def add(self, number: int, pattern: EventPattern) -> None:
-        self.telling |= _telling(pattern)
+        self.all.append(number)
         for part in _fields(pattern):
             if part.values and not part.ranges and not part.regex and part.required:
                 places = self.fixed.setdefault(part.name, {})
@@ -185,10 +203,33 @@ def _fields(pattern: EventPattern) -> Iterator[FieldPattern]:
         yield from _fields(other)
 
 
-def _telling(pattern: EventPattern) -> frozenset[str]:
-    found = frozenset(
-        part.name for part in pattern.fields if part.capture or part.values or "?P<" in part.regex
-    )
+def _mentioned(pattern: EventPattern) -> Iterator[FieldPattern]:
+    """All parts that say something of fields, also of what is excluded."""
+    yield from pattern.fields
     for other in (*pattern.also, *pattern.unless):
-        found |= _telling(other)
-    return found
+        yield from _mentioned(other)
+
+
+def _without(pattern: EventPattern, name: str) -> EventPattern:
+    """The pattern for events whose field of this name may be anything."""
+    return replace(
+        pattern,
+        fields=tuple(part for part in pattern.fields if part.name != name),
+        also=tuple(_without(other, name) for other in pattern.also),
+        unless=tuple(
+            other
+            for other in pattern.unless
+            if all(part.name != name for part in _mentioned(other))
+        ),
+    )
+
+
+def _captures(part: FieldPattern) -> Iterator[str]:
+    if part.capture:
+        yield part.capture
+    if part.regex:
+        yield from _regex(part.regex).groupindex
+
+
+def _shown(value: FieldValue) -> str:
+    return value.hex().upper() if isinstance(value, bytes) else str(value)

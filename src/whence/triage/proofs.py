@@ -26,6 +26,7 @@ __all__ = [
     "Assertion",
     "Hidden",
     "Proof",
+    "Run",
     "at_the_end",
     "entails",
     "forward",
@@ -108,30 +109,37 @@ def proof_of(machine: Machine, segment: Segment) -> Proof:
     return interpolate(machine, segment.after, segment.before, segment.amounts, shapes)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Strongest postconditions along gaps and events, up to where nothing is left: in gap `last`,
+    or at the event after it. `fails`: this is at the last step."""
+
+    after: list[Condition]
+    before: list[Condition]
+    last: int
+    fails: bool
+
+
 def forward(
     machine: Machine, start: Condition, amounts: Sequence[int], shapes: Sequence[int]
-) -> tuple[list[Condition], list[Condition]] | None:
-    """Strongest postconditions along gaps and events; None unless they fail at the last step, and
-    there only."""
+) -> Run:
+    """Replay gaps and events."""
     after, before = [start], list[Condition]()
     of_time = len(shapes) < len(amounts)
+    last = len(amounts) - 1
     for gap, amount in enumerate(amounts):
         waited = post_time(machine, after[-1], amount)
         before.append(waited)
-        last = gap == len(amounts) - 1
         if not waited:
-            return (after, before) if last and of_time else None
-        if last:
+            return Run(after, before, gap, gap == last and of_time)
+        if gap == len(shapes):
             break
-        reached = post_event(machine, waited, shapes[gap])
+        shape = shapes[gap]
+        reached = silent(machine, waited) if shape == END else post_event(machine, waited, shape)
         if not reached:
-            return None
+            return Run(after, before, gap, gap == last)
         after.append(reached)
-    if of_time:
-        return None
-    end = shapes[-1] == END
-    rest = silent(machine, before[-1]) if end else post_event(machine, before[-1], shapes[-1])
-    return None if rest else (after, before)
+    return Run(after, before, last, False)
 
 
 def interpolate(

@@ -12,10 +12,12 @@ it knew as fits (:func:`resynchronised`), so that one fault does not draw others
     One event that was not seen (a missing response, for one) comes before: after any transition
     from where the replay is, with the values that it may leave behind, the event is possible. It
     may also be that the event was out of place and changed nothing: both are gone on with.
-``anywhere``
-    The event is possible in other states only: any of them, or, again, it changed nothing.
 ``ignored``
-    The event is not possible in any state: it changed nothing.
+    The event is not possible anywhere near, and the one after it (if any) is possible without it:
+    it changed nothing. So it is, too, if it is not possible in any state.
+``anywhere``
+    Without it the next event would be the next fault: it is possible in other states, any of which
+    the replay goes on with; or, again, it changed nothing.
 """
 
 from __future__ import annotations
@@ -108,7 +110,10 @@ def replay(machine: Machine, trace: EventTrace) -> Iterator[Segment]:
                 reached = post_event(machine, waited, shape)
                 segment.how = "late"
             if not reached:
-                reached, segment.how = resynchronised(machine, waited, shape)
+                coming = trace.events[number + 1] if number + 1 < len(trace.events) else None
+                gap = 0 if coming is None else max(0, int((coming.date - now) * scale))
+                after = None if coming is None else patterns.shape(coming)
+                reached, segment.how = resynchronised(machine, waited, shape, gap, after)
             yield segment
             segment = _begin(number + 1, now, reached)
         else:
@@ -141,22 +146,25 @@ def _begin(first: int, start: Fraction, condition: Condition) -> Segment:
 
 
 def resynchronised(
-    machine: Machine, condition: Condition, shape: int
+    machine: Machine, condition: Condition, shape: int, amount: int, then: int | None
 ) -> tuple[Condition, Resynchronised]:
-    """Where the replay goes on after an event that cannot come in `condition`."""
+    """Where the replay goes on after an event that cannot come in `condition`; `then` is the event
+    after it, an amount of time later."""
     found = _believed(machine, condition, shape)
     if found:
         return found, "believed"
-    skipped = _after_anything(machine, condition)
-    found, how = post_event(machine, skipped, shape), "skipped"
+    how: Resynchronised = "skipped"
+    found = post_event(machine, _after_anything(machine, condition), shape)
     if not found:
-        found, how = post_event(machine, _anywhere(machine, shape), shape), "anywhere"
+        if then is None or post_event(machine, post_time(machine, condition, amount), then):
+            return condition, "ignored"
+        how, found = "anywhere", post_event(machine, _anywhere(machine, shape), shape)
     if not found:
         return condition, "ignored"
     for state, cells in condition.items():
         for cell in cells:
             put(found.setdefault(state, []), cell)
-    return found, "skipped" if how == "skipped" else "anywhere"
+    return found, how
 
 
 def _believed(machine: Machine, condition: Condition, shape: int) -> Condition:

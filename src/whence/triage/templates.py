@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from whence.model.prd import EventTrace, FieldValue
+from whence.model.prd import EventTrace
 from whence.triage.conditions import Cell, Condition, put
 from whence.triage.describe import described
 from whence.triage.images import before_event, before_time, everything, post_event
@@ -54,24 +54,13 @@ _NO_RESETS = np.empty(0, np.int64)
 def signature(
     machine: Machine, trace: EventTrace, fault: Fault, events: Sequence[int], rebased: bool
 ) -> tuple[str, ...]:
-    """The events of an explanation, as far as the model can tell events apart: their labels, and
-    the values of fields that it captures or compares with single values."""
+    """The events of an explanation, as far as the model can tell them from others."""
     looks = [] if rebased else ["after another fault"]
-    looks += [_look(machine, trace, index) for index in events]
+    common = machine.common
+    looks += [common.patterns.look(trace.events[index], common.used) for index in events]
     if fault.index is None or fault.index not in events:
         looks.append("missing")
     return tuple(looks)
-
-
-def _look(machine: Machine, trace: EventTrace, index: int) -> str:
-    event = trace.events[index]
-    telling = machine.common.patterns.telling(event.label)
-    fields = [f"{n}={_value(event.fields[n])}" for n in sorted(telling & event.fields.keys())]
-    return " ".join([event.label, *fields])
-
-
-def _value(value: FieldValue) -> str:
-    return value.hex().upper() if isinstance(value, bytes) else str(value)
 
 
 # --------------------------------------------------------------------------------------- template
