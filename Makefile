@@ -6,12 +6,12 @@ BIN := $(VENV)/bin
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-causes docs lint format clean
+.PHONY: help demo test bench bench-causes bench-repair docs lint format clean
 .DELETE_ON_ERROR:
 unexport PYTHONPATH PYTHONHOME
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.installed-dev ## check an example model and draw what goes wrong
 	@mkdir -p build
@@ -34,6 +34,9 @@ bench-causes: $(VENV)/.installed-dev ## measure the search for causes
 
 bench: $(VENV)/.installed-dev ## measure
 	$(BIN)/python benchmarks/run.py
+
+bench-repair: $(VENV)/.installed-dev ## seed modifications into models and repair them (an hour)
+	$(BIN)/python benchmarks/repair_mutants.py
 
 docs: $(VENV)/.installed-docs ## build the documentation into build/site
 	$(BIN)/python -m mkdocs build --strict --site-dir build/site

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import importlib.metadata
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -39,13 +37,13 @@ from benchmarks.instances import (
     Method,
     Run,
 )
+from benchmarks.readme import README, MissingMarkers, facts, machine, split
 from benchmarks.tables import Measured, Report, tables_of, to_markdown, to_rich
 
 __all__ = ["main"]
 
-README: Final = ROOT / "benchmarks" / "README.md"
-_BEGIN: Final = "<!-- tables -->"
-_END: Final = "<!-- /tables -->"
+#: What the marker comments in benchmarks/README.md call these tables.
+_MARK: Final = "tables"
 
 
 class MeasuringError(Exception):
@@ -149,24 +147,6 @@ def _verify(result: Measured, ours: Run) -> None:
             raise MeasuringError(f"{result.instance.name}: not the exact number of states")
 
 
-def _machine() -> dict[str, str]:
-    """What the numbers depend on, without names of hosts, users or folders."""
-    processor = platform.processor()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                processor = line.partition(":")[2].strip()
-                break
-    facts = {
-        "processor": processor or platform.machine(),
-        "cores": str(os.cpu_count()),
-        "system": f"{platform.system()} {platform.machine()}",
-        "Python": platform.python_version(),
-    }
-    return facts | {name: importlib.metadata.version(name) for name in ("numba", "numpy", "whence")}
-
-
 # ------------------------------------------------------------------------------------ reporting
 
 
@@ -194,30 +174,16 @@ def _to_json(report: Report) -> str:
     )
 
 
-def _facts(machine: dict[str, str]) -> str:
-    return ", ".join(f"{name}: {value}" for name, value in machine.items())
-
-
 def _markdown(report: Report) -> str:
-    sections = [f"Measured on: {_facts(report.machine)}.\n", *map(to_markdown, tables_of(report))]
+    sections = [f"Measured on: {facts(report.machine)}.\n", *map(to_markdown, tables_of(report))]
     return "\n".join(sections)
-
-
-def _split(file: Path) -> tuple[str, str]:
-    """What stands before and after the tables in a Markdown file, markers included."""
-    text = file.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not begin or not end:
-        raise MeasuringError(f"{file}: the tables go between {_BEGIN} and {_END}; add these lines")
-    return before + begin, end + after
 
 
 def _show(report: Report) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=120)
-    console.print(f"Measured on: {_facts(report.machine)}", highlight=False, style="dim")
+    console.print(f"Measured on: {facts(report.machine)}", highlight=False, style="dim")
     for table in tables_of(report):
         console.print(to_rich(table))
         for note in table.notes:
@@ -304,10 +270,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("the tables in benchmarks/README.md are for all instances; name another FILE")
     try:
         if file is not None:
-            _split(file)  # better to miss the markers now than after minutes
+            split(file, _MARK)  # better to miss the markers now than after minutes
         starts = _starts(given.cold, given.repeat)
         results = _results(instances, given.repeat, given.time_limit, given.compare)
-        report = Report(_machine(), starts, results, given.time_limit)
+        report = Report(machine(), starts, results, given.time_limit)
         if given.json is not None:
             given.json.write_text(_to_json(report) + "\n", encoding="utf-8")
         if given.markdown == "-":
@@ -315,9 +281,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             _show(report)
         if file is not None:
-            before, after = _split(file)
+            before, after = split(file, _MARK)
             file.write_text(f"{before}\n{_markdown(report)}{after}", encoding="utf-8")
-    except (MeasuringError, OSError) as problem:
+    except (MeasuringError, MissingMarkers, OSError) as problem:
         print(f"benchmark failed: {problem}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

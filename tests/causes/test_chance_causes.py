@@ -135,6 +135,16 @@ def test_against_the_naive_product(
     assert found.value == pytest.approx(expected, rel=1e-9, abs=tolerance)
 
 
+def test_many_events_in_any_order() -> None:
+    """Of the 2^24 sets of events, those that are passed by runs in this order are 25."""
+    count = 24
+    edges: list[Edge] = [(k, f"e{k}", k + 1, 1000.0) for k in range(count)]
+    system = system_of(count + 1, edges, {count})
+    events = [Event(f"e{k}") for k in range(count)]
+    found = cause_probability(system, "bad", events, frozenset(), 1)
+    assert found.value == pytest.approx(1, rel=1e-9)
+
+
 def test_two_causes_share_a_run() -> None:
     """Each of two faults suffices, and the system runs on for a while: the probability of `a` is
     not that of `a` alone."""
@@ -165,6 +175,15 @@ def test_two_causes_share_a_run() -> None:
     # A run has a, or b, or both.
     assert a.value + b.value - both.value == pytest.approx(hazard.value, rel=1e-12)
     assert 0 < both.value < 1e-3 * a.value
+
+
+def test_where_the_hazard_is_out_of_reach() -> None:
+    edges: list[Edge] = [(0, "a", 1, 0.5), (0, "a", 2, 0.5), (0, "b", 3, 0.5), (3, "a", 1, 0.5)]
+    system = system_of(4, edges, {1})
+    found = cause_probability(system, "bad", [Event("a")], frozenset(), 1)
+    assert found.value == pytest.approx(hazard_probability(system, "bad", 1).value, rel=1e-12)
+    found = cause_probability(system_of(4, edges[:2], {1}), "bad", [Event("a")], frozenset(), 100)
+    assert found.value == pytest.approx(0.5, rel=1e-12)
 
 
 def test_nothing_need_have_happened() -> None:

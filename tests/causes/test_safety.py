@@ -19,8 +19,8 @@ from tests.reference.ltl import Letter, bad_prefixes, holds
 
 from whence.causes.bad_prefixes import BAD, BadPrefixAutomaton, can_be_violated
 from whence.causes.ctbs import causal_trace_backward_search
-from whence.causes.ltl import MAX_DEPTH, Formula, parse_ltl
 from whence.causes.safety import SafetyProperty, hazard_states, outlook, parse_safety
+from whence.expr.ltl import MAX_DEPTH, Formula, parse_ltl
 from whence.model.transitions import TransitionSystem
 from whence.source import InputError, SourceText, UnsupportedError, UsageError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,37 @@ def test_what_a_chart_does_not_say_is_told(whence: Run, tmp_path: Path) -> None:
     assert "left out a call: Led_on()" in ended.err
     assert "no machine sends `press`" in ended.err
     assert "1. 1 event in 1 order" in ended.out
+
+
+RATES = """\
+chart: pair
+machines:
+  A:
+    initial: ok
+    states: {ok: {}, broken: {failure: true}}
+    transitions: [{from: ok, to: broken, rate: 1e-3, failure: true, event: a_breaks}]
+  B:
+    initial: ok
+    states: {ok: {}, broken: {tags: [error]}}
+    transitions: [{from: ok, to: broken, rate: 2e-3, failure: true, event: b_breaks}]
+"""
+
+
+def test_marked_states_probabilities_and_prism(whence: Run, tmp_path: Path) -> None:
+    """Two units that fail on their own: (1 - exp(-t/1000)) (1 - exp(-t/500))."""
+    path = tmp_path / "pair.yaml"
+    path.write_text(RATES)
+    both = whence("causes", path, "--errors", "all", "--time", "1h", "--format", "json")
+    document = json.loads(both.out)
+    expected = math.expm1(-1e-3) * math.expm1(-2e-3)
+    assert document["probability"] == pytest.approx(expected, rel=1e-12)
+    (cause,) = document["causes"]
+    assert cause["actions"] == ["a_breaks", "b_breaks"]
+    assert cause["class"] == "multiple-point"
+    either = json.loads(whence("causes", path, "--errors", "any", "--format", "json").out)
+    assert [one["class"] for one in either["causes"]] == ["single-point"] * 2
+    program = tmp_path / "pair.prism"
+    whence("causes", path, "--errors", "all", "-o", program)
+    assert program.read_text().startswith("ctmc")
+    assert 'label "bad"' in program.read_text()
+    assert whence("causes", RAILROAD, "--errors", "any", "--ltl", "G (Car.Cc)").status == 2

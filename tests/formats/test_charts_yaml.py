@@ -424,3 +424,47 @@ def test_effects() -> None:
         ("x", None),
         ("y", "M"),
     ]
+
+
+class TestGoals:
+    TEXT = MACHINE + (
+        "variables:\n"
+        "  lever: input int[0,2] = 1\n"
+        "  voltage: {type: 'float[0,12.5]', role: input}\n"
+        "  t: timer\n"
+        "requirements: {R: text}\n"
+        "goals:\n"
+        "  reach b: F M.b\n"
+        "  later: {ltl: F (M.a && (M.a U M.b)), satisfies: [R]}\n"
+    )
+
+    def test_are_read_with_what_they_satisfy(self) -> None:
+        chart = read_chart(self.TEXT, "g.yaml")
+        assert [(g.name, g.text.text, g.requirements) for g in chart.goals] == [
+            ("reach b", "F M.b", ()),
+            ("later", "F (M.a && (M.a U M.b))", ("R",)),
+        ]
+        assert str(chart.goals[0].text.origin(2)) == "g.yaml:11:14"
+        jsonschema.validate(yaml.safe_load(self.TEXT), schema())
+
+    def test_roles_can_stand_before_the_type(self) -> None:
+        lever, voltage, timer = read_chart(self.TEXT).variables
+        assert (lever.role, lever.type.hi, lever.initial and lever.initial.text) == (
+            "input",
+            2,
+            "1",
+        )
+        assert voltage.type.bounds == (0, Fraction(25, 2))
+        assert timer.type.kind == "timer"
+
+    def test_what_was_written_reads_back_equal(self) -> None:
+        chart = read_chart(self.TEXT)
+        assert plain(read_chart(write_chart(chart))) == plain(chart)
+
+    def test_unknown_requirements_are_mistakes(self) -> None:
+        wrong = problems_in(self.TEXT.replace("[R]", "[S]"))
+        assert "g.yaml" not in wrong
+        assert "unknown requirement `S`" in wrong
+        assert "the goal `reach b` says nothing" in problems_in(
+            self.TEXT.replace("F M.b\n", "''\n")
+        )

@@ -1114,3 +1114,18 @@ def test_kinds_that_go_astray(whole: bytes, data: st.DataObject) -> None:
         start, end = found[index].span(1)
         text = text[:start] + data.draw(st.sampled_from(kinds)) + text[end:]
     survives(text)
+
+
+def test_finally_constraints_are_goals_of_tests() -> None:
+    """As RT-Tester's models have them; other constraints are none."""
+    text = machine(
+        "",
+        '<ownedRule xmi:type="uml:Constraint" xmi:id="g" name="lamp">'
+        '<specification xmi:type="uml:LiteralString" value="Finally([ A &amp;&amp; x > 1 ])"/>'
+        "</ownedRule>"
+        '<ownedRule xmi:type="uml:Constraint" xmi:id="h">'
+        '<specification xmi:type="uml:LiteralString" value="x > 1"/></ownedRule>',
+    )
+    (goal,) = read_xmi(text, "goals.uml").goals
+    assert (goal.name, goal.text.text) == ("lamp", "F(( A && x > 1 ))")
+    assert goal.text.origin(0).file == "goals.uml"

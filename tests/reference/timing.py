@@ -434,6 +434,11 @@ class _Analysis:
 
         def check(condition: Any) -> bool:
             result = solver.check(condition)
+            if result == z3.unknown:
+                # Instantiating quantifiers may not end; eliminating them does.
+                eliminating = z3.Then("simplify", "qe", "smt").solver()
+                eliminating.add(solver.assertions(), condition)
+                result = eliminating.check()
             assert result != z3.unknown
             return bool(result == z3.sat)
 

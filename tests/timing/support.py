@@ -8,6 +8,7 @@ import pytest
 
 import whence
 from whence.api import Model
+from whence.formats.uppaal.write import replace_texts
 from whence.timing.results import Repair
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -56,3 +57,17 @@ def fischer(processes: int, invariant: str = "x <= 3") -> Model:
         </formula></query></queries></nta>""",
         "fischer.xml",
     )
+
+
+def slow_heart() -> Model:
+    """The pacemaker with the invariant of the heart's longest period raised from 400 to 1600."""
+    model = shared("uppaal/tartar/6Pacemaker.xml")
+    label = next(
+        label.source
+        for template in model.document.templates
+        for location in template.locations
+        for label in location.labels
+        if label.kind == "invariant" and label.source.text == "clk<=TURI"
+    )
+    place = label.origin(0, len(label.text))
+    return Model(replace_texts(model.document, [(place, "clk<=1600")]))

@@ -276,6 +276,11 @@ def test_budgets_and_faults() -> None:
     most = untimed(checker_of(DATABASE), "transitions", table, Budget(states=8))
     assert not most.complete
     assert compare(most, less).word == TIMEOUT
+    # Enough of both, even.
+    rest = untimed(checker_of(LESS_TIME), "transitions", table, Budget(states=7))
+    assert not rest.complete
+    assert compare(most, rest).word == TIMEOUT
+    assert compare(part, rest).admissible is None
     assert compare(most, less, "nothing new").admissible is None
     found = compare(whole, less, budget=1)
     assert found.admissible is None

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.timing.support import example, fischer, shared
+from tests.timing.support import example, fischer, slow_heart
 
-from whence.api import Model
-from whence.formats.uppaal.write import replace_texts
 from whence.model.trace import EdgeUse, TimedTrace, Transition
 from whence.timing.results import RangesResult
 
@@ -84,16 +82,7 @@ def test_pacemaker() -> None:
     """The invariant of the heart's period raised from 400 to 1600. Published, on a trace of 7
     transitions: two causal delays, and one range, 200 wide: 150 < δ6 < 350. Our shortest trace
     has 9 transitions, in which the same delay starts later."""
-    model = shared("uppaal/tartar/6Pacemaker.xml")
-    label = next(
-        label.source
-        for template in model.document.templates
-        for location in template.locations
-        for label in location.labels
-        if label.kind == "invariant" and label.source.text == "clk<=TURI"
-    )
-    edited = replace_texts(model.document, [(label.origin(0, len(label.text)), "clk<=1600")])
-    result = Model(edited).ranges()
+    result = slow_heart().ranges()
     assert len(result.causal_delays) == 2
     first = result.ranges[0]
     assert len(first.delays) == 1

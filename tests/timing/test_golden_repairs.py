@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from tests.timing.support import example, fischer, shared, told
+from tests.timing.support import example, fischer, shared, slow_heart, told
 
 import whence
-from whence.api import Model
-from whence.formats.uppaal.write import replace_texts
 from whence.timing.results import Kind, Repair, RepairResult
 
 
@@ -155,16 +153,7 @@ def test_the_published_model_goes_round() -> None:
 def test_pacemaker() -> None:
     """The heart's longest period raised from 400 to 1600: the thesis takes 1199.5 from it, and
     says that 600 suffice."""
-    model = shared("uppaal/tartar/6Pacemaker.xml")
-    label = next(
-        label.source
-        for template in model.document.templates
-        for location in template.locations
-        for label in location.labels
-        if label.kind == "invariant" and label.source.text == "clk<=TURI"
-    )
-    edited = replace_texts(model.document, [(label.origin(0, len(label.text)), "clk<=1600")])
-    result = Model(edited).repair(kinds=("bound",), max_changes=1, test="none")
+    result = slow_heart().repair(kinds=("bound",), max_changes=1, test="none")
     (repair,) = [r for r in result.repairs if r.changes[0].before == "clk <= 1600"]
     assert repair.changes[0].after == "clk <= 1000"
     assert repair.changes[0].amount == -600

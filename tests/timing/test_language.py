@@ -191,3 +191,20 @@ def test_long_automata() -> None:
 
     assert difference(chain(0), chain(0)) is None
     assert difference(chain(1), chain(2)) == Difference((0,) * size + (1,), "left")
+
+
+def test_open_states() -> None:
+    """What leaves an open state is not known: nothing is missing there, and what is behind it is
+    not looked at."""
+    chain = Automaton((0,), (((0, 1),), ((1, 2),), ()))
+    part = Automaton((0,), (((0, 1),), ()), frozenset({1}))
+    other = Automaton((0,), (((0, 1),), ((2, 2),), ()))
+    assert missing_word(chain, part) is None
+    assert difference(chain, part) is None
+    assert difference(part, chain) is None
+    assert missing_word(chain, other) == (0, 1)
+    # What an open state has is known.
+    known = Automaton((0,), (((0, 1),), ((2, 2),), ()), frozenset({1, 2}))
+    assert missing_word(known, chain) == (0, 2)
+    assert missing_word(chain, known) is None
+    assert difference(chain, known) == Difference((0, 2), "right")

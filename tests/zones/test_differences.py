@@ -32,13 +32,13 @@ def test_the_least_solution_or_a_contradiction(system: tuple[int, list[Constrain
         for i in range(size):
             for j in range(size):
                 distance[i][j] = min(distance[i][j], distance[i][k] + distance[k][j])
-    found, parent = least_solution(size, a, b, weight)
+    found, parent, last = least_solution(size, a, b, weight)
     if all(distance[i][i] >= 0 for i in range(size)):
         assert found is not None
         assert found.tolist() == [-distance[0][i] for i in range(size)]
         assert all(found[x] - found[y] <= c for x, y, c in constraints)
     else:
         assert found is None
-        cycle = contradiction(a, b, parent)
+        cycle = contradiction(a, b, parent, last)
         assert sum(int(weight[edge]) for edge in cycle) < 0
         assert sorted(int(a[edge]) for edge in cycle) == sorted(int(b[edge]) for edge in cycle)

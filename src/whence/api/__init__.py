@@ -5,6 +5,10 @@ the search is loaded when something is searched for.  `models` are networks of t
 `systems` whatever has states and events.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from whence.api.models import (
     Limits,
     Model,
@@ -21,7 +25,10 @@ from whence.api.models import (
     to_text,
     version,
 )
-from whence.api.systems import CausesSettings, System, load_system
+from whence.api.tests import TimedChart, load_timed_chart, write_suite
+
+if TYPE_CHECKING:
+    from whence.api.systems import CausesSettings, System, load_system
 
 __all__ = [
     "CausesSettings",
@@ -31,14 +38,26 @@ __all__ = [
     "RepairSettings",
     "Settings",
     "System",
+    "TimedChart",
     "fields",
     "load",
     "load_system",
     "load_text",
+    "load_timed_chart",
     "parse_budget",
     "read_document",
     "read_document_text",
     "read_query_file",
     "to_text",
     "version",
+    "write_suite",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Systems are arrays: what needs them is loaded when it is asked for."""
+    if name in __all__:
+        from whence.api import systems
+
+        return getattr(systems, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,6 +3,7 @@ what causes a hazard in them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -42,7 +43,8 @@ class CausesSettings(TypedDict, total=False):
     - `depth`: only traces of so many events; `budget`: such as `"60s, 2GB"`.
     - `labels`: of networks: events are `transitions` (the default) or `actions` (channels).
     - `time`: within which probabilities say that the hazard comes about, such as `"1h"`.
-    - `like_thesis`: transitions without a rate have rate 1, and are not immediate.
+    - `default_rate`: transitions without a rate have this one (the thesis says 1), in the model's
+      unit of time; None: they are immediate.
     """
 
     non_occurrence: int
@@ -51,7 +53,7 @@ class CausesSettings(TypedDict, total=False):
     budget: str | Limits | None
     labels: Literal["transitions", "actions"]
     time: str | None
-    like_thesis: bool
+    default_rate: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,25 @@ class System:
         told = ", ".join(f"`{signal}`" for signal in outside)
         note = f"no machine sends {told}: it can come from outside at any time"
         return (*self.source.notes, Diagnostic(note, self.source.origin, severity="note"))
+
+    def error_states(self, how: Literal["any", "all"]) -> str:
+        """The hazard of being in the states that a chart marks as errors (Koelbl, section 7.3, step
+        2): in any of them, or in one of each machine that has some."""
+        if not isinstance(self.source, Chart):
+            raise UsageError("only charts mark states as errors")
+        machines = []
+        for machine in self.source.machines:
+            marked = [s for s in machine.states if s.failure or "error" in s.tags]
+            if marked:
+                machines.append(" || ".join(f"{machine.name}.{s.ident}" for s in marked))
+        if not machines:
+            raise UsageError(
+                Diagnostic(
+                    "no state of the model is marked as an error",
+                    hint="write `failure: true` or `tags: [error]` at states, or use --hazard",
+                )
+            )
+        return (" || " if how == "any" else " && ").join(f"({marked})" for marked in machines)
 
     # ------------------------------------------------------------------------------- exploring
 
@@ -320,9 +341,7 @@ class System:
         if not system.complete:
             note = "not all states are known, so that there are no probabilities"
             return replace(result, notes=(*result.notes, note))
-        return self._with_chances(
-            system, result, time, hours, settings.get("like_thesis", False), say
-        )
+        return self._with_chances(system, result, time, hours, settings.get("default_rate"), say)
 
     def _with_chances(
         self,
@@ -330,17 +349,18 @@ class System:
         result: CausesResult,
         time: str,
         hours: Fraction,
-        like_thesis: bool,
+        default_rate: float | None,
         say: Callable[[str], None] | None,
     ) -> CausesResult:
         from whence.causes.chance.questions import cause_probabilities, hazard_probability
 
         if say is not None:
             say("the probability of the hazard")
-        whole = hazard_probability(system, _BAD, hours, like_thesis=like_thesis)
+        reading = _reading(default_rate)
+        whole = hazard_probability(system, _BAD, hours, **reading)
         if say is not None:
             say(f"the probabilities of {len(result.causes)} causes")
-        each = cause_probabilities(system, _BAD, result.causes, hours, like_thesis=like_thesis)
+        each = cause_probabilities(system, _BAD, result.causes, hours, **reading)
         return replace(
             result,
             probability=whole.value,
@@ -358,7 +378,7 @@ class System:
         *,
         cycle: str = "1h",
         operation: str = "10s",
-        like_thesis: bool = False,
+        default_rate: float | None = None,
         budget: str | Limits | None = None,
     ) -> Probability:
         """How likely it is that an emergency mode is activated within the `cycle`, and the hazard
@@ -376,7 +396,7 @@ class System:
             "activation",
             self._hours(cycle),
             self._hours(operation),
-            like_thesis=like_thesis,
+            **_reading(default_rate),
         )
 
     def example_of(self, cause: Cause, result: CausesResult) -> TimedTrace | None:
@@ -435,6 +455,14 @@ class System:
 
         return fault_tree(result, rates=self._rates())
 
+    def prism(self, hazard: str | None = None, *, default_rate: float | None = None) -> str:
+        """The system as a program for PRISM, with the hazard as the label `bad`. PRISM knows no
+        transitions without a rate: these get the `default_rate`, or are refused."""
+        from whence.formats.prism import prism_program
+
+        system, _ = self.explored(hazard)
+        return "".join(prism_program(system, default_rate))
+
     def report(self, result: CausesResult) -> str:
         """A page of HTML that shows the causes, with a run of each on the model's machines."""
         from whence.api.models import version
@@ -472,6 +500,20 @@ class System:
 
         unit = self.source.time_unit if isinstance(self.source, Chart) else "hour"
         return parse_hours(text) * _PER_HOUR[unit]
+
+
+class _Reading(TypedDict):
+    like_thesis: bool
+    default_rate: float
+
+
+def _reading(default_rate: float | None) -> _Reading:
+    """What transitions without a rate are taken for."""
+    if default_rate is None:
+        return {"like_thesis": False, "default_rate": 1.0}
+    if not 0 < default_rate < math.inf:
+        raise UsageError(f"a rate of {default_rate} is none: it must be positive")
+    return {"like_thesis": True, "default_rate": default_rate}
 
 
 def _search_budget(budget: str | Limits | None) -> Budget | None:

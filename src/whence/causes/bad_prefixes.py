@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from whence.causes.ltl import Formula
+from whence.expr.ltl import Formula
 from whence.source import UnsupportedError
 
 __all__ = ["BAD", "BadPrefixAutomaton", "can_be_violated"]

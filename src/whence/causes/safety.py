@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from whence.causes.bad_prefixes import BAD, BadPrefixAutomaton, can_be_violated
-from whence.causes.ltl import Formula, parse_ltl
+from whence.expr.ltl import Formula, parse_ltl
 from whence.model.transitions import TransitionSystem
 from whence.source import Diagnostic, SourceText, UnsupportedError, UsageError
 

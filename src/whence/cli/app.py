@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import causes, check, events, info, ranges, repair, replay
+from whence.cli import causes, check, events, info, locate, prd, ranges, repair, replay, tests
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -17,11 +17,14 @@ HELP = """From the model of a timed system to what can go wrong in it, and why.
 What each command answers:
   check   Can this model go wrong, and how? Prints a timed diagnostic trace.
   causes  Which orders of events cause a hazard, and how likely is each?
+  tests   What should I test, with which inputs at which times?
   ranges  Which delays cause the violation, and which values of them?
   repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
+  locate  Which lines of this C code can be the fault?
   info    What is in this model?
   events  What happened in these logs?
+  prd     What does this model of requirements say?
 
 \b
 Exit status of every command:
@@ -38,6 +41,7 @@ Examples:
   whence check model.xml --format json > result.json
   whence ranges model.xml
   whence repair model.xml -o report.html
+  whence tests chart.yaml -o suite/
   whence events bus.log
 """
 
@@ -70,5 +74,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, ranges, repair, replay, events, info):
+for command in (check, causes, tests, ranges, repair, replay, locate, events, prd, info):
     command.register(app)

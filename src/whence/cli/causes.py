@@ -48,7 +48,7 @@ Examples:
 """
 
 #: What a file is written as, by its ending.
-_ENDINGS = (".html", ".dft", ".xml", ".dot", ".csv", ".json")
+_ENDINGS = (".html", ".dft", ".xml", ".dot", ".csv", ".json", ".prism")
 
 
 def register(app: typer.Typer) -> None:
@@ -70,6 +70,13 @@ def causes(
             metavar="EXPR",
             help="A hazard that the model names, or a condition on its states, such as "
             "'Train.Tc && Car.Cc'. May be left out if the model names just one.",
+        ),
+    ] = None,
+    errors: Annotated[
+        Literal["any", "all"] | None,
+        typer.Option(
+            help="Of charts: the hazard is any state that is marked as an error or a failure; or "
+            "one of each machine that has some.",
         ),
     ] = None,
     ltl: Annotated[
@@ -124,11 +131,16 @@ def causes(
             help="Also compute probabilities: that it comes about within T, such as 1h or 90min.",
         ),
     ] = None,
+    default_rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="R",
+            help="Transitions without a rate have this one, and are not immediate.",
+        ),
+    ] = None,
     like_thesis: Annotated[
         bool,
-        typer.Option(
-            "--like-thesis", help="Transitions without a rate have rate 1; they are not immediate."
-        ),
+        typer.Option("--like-thesis", help="The same as --default-rate 1."),
     ] = False,
     activation: Annotated[
         str | None,
@@ -150,7 +162,8 @@ def causes(
             "-o",
             metavar="FILE",
             help="Also write a report (.html), the fault tree (.dft for Galileo, .xml for "
-            "Open-PSA, .dot), or the causes (.csv, .json); can be given several times.",
+            "Open-PSA, .dot), the causes (.csv, .json), or the system for PRISM (.prism); can be "
+            "given several times.",
         ),
     ] = None,
     quiet: QuietOption = False,
@@ -170,11 +183,17 @@ def causes(
         if compared and not path.lower().endswith((".json",)):
             raise UsageError(f"{path}: a comparison is only written as .json")
         files.check_writable(path)
+    if like_thesis and default_rate is None:
+        default_rate = 1.0
     systems = [_read(path, bad or [], ignore_calls) for path in models[compared:]]
     if not quiet:
         for system in systems:
             for note in system.notes:
                 complain(note.render())
+    if errors is not None:
+        if hazard is not None or ltl is not None:
+            raise UsageError("the hazard is given twice: by --errors, and by --hazard or --ltl")
+        hazard = systems[0].error_states(errors)
     results = []
     with watching(not quiet) as watch:
         for number, system in enumerate(systems, 1):
@@ -191,7 +210,7 @@ def causes(
                     budget=limits,
                     labels=labels,
                     time=time,
-                    like_thesis=like_thesis,
+                    default_rate=default_rate,
                 )
             )
     emergencies = []
@@ -202,12 +221,12 @@ def causes(
                 hazard,
                 cycle=time or "1h",
                 operation=operation,
-                like_thesis=like_thesis,
+                default_rate=default_rate,
                 budget=limits,
             ).value
             for system in systems
         ]
-    failed = _write(outputs or [], systems, results)
+    failed = _write(outputs or [], systems, results, hazard, default_rate)
     _show(results, output_format)
     if emergencies and output_format == "text":
         _show_emergencies(systems, emergencies, time or "1h", operation)
@@ -225,7 +244,11 @@ def _read(path: str, bad: list[str], ignore_calls: bool) -> System:
 
 
 def _write(
-    paths: list[str], systems: list[System], results: list[CausesResult]
+    paths: list[str],
+    systems: list[System],
+    results: list[CausesResult],
+    hazard: str | None,
+    default_rate: float | None,
 ) -> list[WhenceError]:
     """First to files: whoever reads standard output may go away. What could not be written."""
     from whence import files
@@ -233,7 +256,11 @@ def _write(
     failed: list[WhenceError] = []
     for path in paths:
         try:
-            files.write_atomically(path, _content(path, systems, results))
+            if path.lower().endswith(".prism"):
+                text = systems[0].prism(hazard, default_rate=default_rate)
+            else:
+                text = _content(path, systems, results)
+            files.write_atomically(path, text)
         except WhenceError as error:
             failed.append(error)
     return failed

@@ -3,7 +3,7 @@ and statecharts have them (Koelbl, section 3.1; Peleska et al., section 2).
 
 These are values without behaviour, and all texts are as they were written.  What a chart means is
 said by who reads it: :mod:`whence.explore.charts` interleaves machines that send each other
-messages through queues.
+messages through queues, :mod:`whence.testing` has all machines step at once, with timers.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ __all__ = [
     "Send",
     "Signal",
     "StateKind",
+    "UserGoal",
     "VariableType",
 ]
 
@@ -178,6 +179,16 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UserGoal:
+    """A formula of temporal logic that some test has to make true, and what it then satisfies."""
+
+    name: str
+    text: SourceText
+    requirements: tuple[str, ...] = ()
+    origin: Origin = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
     name: str
     machines: tuple[Machine, ...]
@@ -185,6 +196,7 @@ class Chart:
     signals: tuple[Signal, ...] = ()
     hazards: tuple[Hazard, ...] = ()
     requirements: tuple[Requirement, ...] = ()
+    goals: tuple[UserGoal, ...] = ()
     #: What rates count by: a rate of 2 is twice an hour, a minute or a second.
     time_unit: Literal["hour", "minute", "second"] = "hour"
     #: What its reader left out of the file, or read otherwise than the file's users may expect.

@@ -158,7 +158,7 @@ _REPAIR: Final = an_object(
         },
         "witness": _or_null(
             a_list("A word.", a_text("A label.")),
-            "A shortest word that only one of the models has.",
+            "A word that only one of the models has: a shortest one, unless the models are large.",
         ),
         "witness_in": _or_null(
             one_of("A model.", "original", "repaired"), "The model that has it."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import z3
 
-__all__ = ["Amounts", "Condition"]
+__all__ = ["Amounts", "AtLeast"]
 
-#: (variable, relation, constant)
-Condition = tuple[int, Literal["<=", ">=", "!="], int]
+#: (coefficients by variable, constant): the weighted sum is at least the constant.
+AtLeast = tuple[Mapping[int, int], int]
 
 
 class Amounts:
@@ -27,30 +27,22 @@ class Amounts:
         size = [z3.Int(f"s{number}", context) for number in range(len(limits))]
         for d, s in zip(self._d, size, strict=True):
             self._optimizer.add(s >= d, s >= -d)
+        most = z3.Int("most", context)
+        self._optimizer.add(*(most >= s for s in size))
+        # The first objective comes first.
         self._optimizer.minimize(z3.Sum(size))
+        self._optimizer.minimize(most)
 
-    def require_any(self, conditions: Sequence[Condition]) -> None:
-        """At least one of the conditions holds."""
-        self._optimizer.add(z3.Or([self._term(condition) for condition in conditions]))
+    def require_any(self, sums: Sequence[AtLeast]) -> None:
+        """At least one of the sums is as large as it must be."""
+        self._optimizer.add(z3.Or([self._term(*each) for each in sums]))
 
-    def _term(self, condition: Condition) -> Any:
-        number, relation, constant = condition
-        d = self._d[number]
-        match relation:
-            case "<=":
-                return d <= constant
-            case ">=":
-                return d >= constant
-            case "!=":
-                return d != constant
-
-    def require_sum(self, coefficients: Mapping[int, int], least: int) -> None:
-        """The weighted sum is at least `least`."""
-        total = z3.Sum([k * self._d[number] for number, k in sorted(coefficients.items())])
-        self._optimizer.add(total >= least)
+    def _term(self, coefficients: Mapping[int, int], least: int) -> Any:
+        return z3.Sum([k * self._d[number] for number, k in sorted(coefficients.items())]) >= least
 
     def least(self) -> tuple[int, ...] | None:
-        """The values with the least sum of magnitudes; None if there are none."""
+        """The values with the least sum of magnitudes, and among these the least largest magnitude;
+        None if there are none."""
         if self._optimizer.check() != z3.sat:
             return None
         model = self._optimizer.model()

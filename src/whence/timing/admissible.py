@@ -36,6 +36,7 @@ from whence.model.trace import TimedTrace, Transition
 from whence.timing.language import (
     Automaton,
     LanguageBudgetExceeded,
+    deterministic,
     difference,
     missing_word,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "Labels",
     "Test",
     "UntimedGraph",
+    "alike",
     "compare",
     "label_of",
     "untimed",
@@ -154,7 +156,11 @@ def untimed(
     return UntimedGraph(
         labels=labels,
         table=table,
-        automaton=Automaton(tuple(initial), _leaving(edges, len(nodes))),
+        automaton=Automaton(
+            tuple(initial),
+            _leaving(edges, len(nodes)),
+            frozenset(np.flatnonzero(nodes[:, t.NODE_STATUS] != t.EXPANDED).tolist()),
+        ),
         edges=edges,
         transitions=transitions,
         outcome=outcome,
@@ -183,33 +189,48 @@ def _edges_of(
     checker: Checker, search: Search, labels: Labels, table: LabelTable
 ) -> tuple[tuple[Transition, ...], Ints]:
     """(all transitions that occur, the rows of a graph's edges)."""
-    store = search.store
-    kept = store.edges[: store.counts[t.COUNT_EDGES]].astype(np.int64)
-    # Nodes with the same discrete state have the same transitions under the same ordinals.
-    rows = store.nodes[kept[:, 0], t.NODE_ROW].astype(np.int64)
-    most = int(kept[:, 2].max(initial=0)) + 1
-    keys, places = np.unique(rows * most + kept[:, 2], return_inverse=True)
+    kept = search.store.edges[: search.store.counts[t.COUNT_EDGES]].astype(np.int64)
+    first, places = alike(search, kept)
     numbers: dict[Transition, int] = {}
-    meanings = np.empty((len(keys), 2), np.int64)
+    meanings = np.empty((len(first), 2), np.int64)
     processes = len(checker.network.processes)
     letters: list[int] = []
-    latest, candidates = -1, []
-    for place, key in enumerate(keys.tolist()):
-        row, ordinal = divmod(key, most)
-        if row != latest:
-            state = store.rows[row].tolist()
-            candidates = checker.interpreter.candidates(state[:processes], state[processes:])
-            latest = row
-        transition = candidates[ordinal].transition
+    for place, edge in enumerate(first.tolist()):
+        state = search.row_of(int(kept[edge, t.KEPT_SOURCE])).tolist()
+        candidates = checker.interpreter.candidates(state[:processes], state[processes:])
+        transition = candidates[kept[edge, t.KEPT_ORDINAL]].transition
         number = numbers.setdefault(transition, len(numbers))
         if number == len(letters):
             letters.append(table.number(label_of(checker.network, transition, labels)))
         meanings[place] = letters[number], number
     found = np.empty((len(kept), 4), np.int64)
-    found[:, SOURCE], found[:, TARGET] = kept[:, 0], kept[:, 1]
-    found[:, LABEL], found[:, TRANSITION] = meanings[places.reshape(-1)].T
+    found[:, SOURCE], found[:, TARGET] = kept[:, t.KEPT_SOURCE], kept[:, t.KEPT_TARGET]
+    found[:, LABEL], found[:, TRANSITION] = meanings[places].T
     order = np.lexsort(found.T[::-1])
     return tuple(numbers), found[order]
+
+
+def alike(search: Search, kept: Ints) -> tuple[Ints, Ints]:
+    """Groups the kept edges of a search by transitions: (the first edge of each group, the group of
+    each edge). Several groups may have one transition."""
+    edges = search.search_tables.tables.edges
+    # The edges of a sender and its one receiver tell which transition it is, unless the data
+    # decides on the channel.
+    plain = (edges[:, t.EDGE_CHANNEL] >= 0) | (edges[:, t.EDGE_DIRECTION] == 0)
+    acting, partner = kept[:, t.KEPT_EDGE], kept[:, t.KEPT_PARTNER]
+    simple = plain[acting] & (partner > -2)
+    # Otherwise: nodes with the same discrete state have the same transitions as their ordinals.
+    rows = search.store.nodes[kept[:, t.KEPT_SOURCE], t.NODE_ROW]
+    groups = np.where(
+        simple[:, None],
+        np.column_stack([acting, partner]),
+        np.column_stack([-1 - rows, kept[:, t.KEPT_ORDINAL]]),
+    )
+    most = int(groups[:, 1].max(initial=0)) + 2
+    _, first, places = np.unique(
+        groups[:, 0] * most + groups[:, 1] + 1, return_index=True, return_inverse=True
+    )
+    return first, places.reshape(-1)
 
 
 def _leaving(edges: Ints, count: int) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -276,14 +297,17 @@ def _first_word(
 ) -> tuple[tuple[int, ...], Side] | None:
     """The first word that breaks `test`, and where it is from."""
     left, right = graphs["original"], graphs["repaired"]
-    if test == "equal" and left.complete and right.complete:
+    known = left.complete and right.complete
+    # Of a word of a deterministic graph that is not complete we know where it leads.
+    walked = deterministic(left.automaton) and deterministic(right.automaton)
+    if test == "equal" and (known or walked):
         found = difference(left.automaton, right.automaton, budget)
         return None if found is None else (found.word, _SIDES[found.only_in])
     words: list[tuple[int, tuple[int, ...], Side]] = []
     for side in _DIRECTIONS[test]:
         mine, other = (left, right) if side == "original" else (right, left)
         # That an unfinished graph lacks a word says nothing; that it has one does.
-        if other.complete:
+        if other.complete or walked:
             word = missing_word(mine.automaton, other.automaton, budget)
             if word is not None:
                 words.append((len(word), word, side))

@@ -23,6 +23,7 @@ __all__ = [
     "Automaton",
     "Difference",
     "LanguageBudgetExceeded",
+    "deterministic",
     "difference",
     "missing_word",
 ]
@@ -37,10 +38,14 @@ _Successors = list[dict[int, frozenset[int]]]
 class Automaton:
     """States `0 .. len(edges) - 1`, all accepting; `edges` has (label, target) pairs for each of
     them.  Automata that are compared share the meaning of labels.  Without an initial state the
-    language is empty: not even the empty word is in it."""
+    language is empty: not even the empty word is in it.
+
+    Edges of `open` states may be missing: the automaton is a part of another, and no word is said
+    to be missing for what such a state does not have."""
 
     initial: tuple[int, ...]
     edges: tuple[tuple[tuple[int, int], ...], ...]
+    open: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +66,15 @@ class LanguageBudgetExceeded(Exception):
 
 def missing_word(left: Automaton, right: Automaton, budget: int | None = None) -> Word | None:
     """The first word, shortest words first, that `left` has and `right` does not; None if `right`
-    has them all.  Raises LanguageBudgetExceeded after `budget` pairs of states."""
+    has them all.  Raises LanguageBudgetExceeded after `budget` pairs of states.
+
+    Pre: no state is open, or both are deterministic; then None says that no word is known."""
     pairs = _Pairs(budget)
     if not left.initial:
         return None
     if not right.initial:
         return ()
-    if _deterministic(left) and _deterministic(right):
+    if deterministic(left) and deterministic(right):
         found = _product_walk(left, right, pairs, both=False)
         return None if found is None else found.word
     merged = _Merged.of(left, right)
@@ -76,13 +83,15 @@ def missing_word(left: Automaton, right: Automaton, budget: int | None = None) -
 
 def difference(left: Automaton, right: Automaton, budget: int | None = None) -> Difference | None:
     """The first word, shortest words first, that only one of the two has; None if they are
-    equivalent.  Raises LanguageBudgetExceeded after `budget` pairs of states."""
+    equivalent.  Raises LanguageBudgetExceeded after `budget` pairs of states.
+
+    Pre: no state is open, or both are deterministic; then None says that no word is known."""
     pairs = _Pairs(budget)
     if not left.initial and not right.initial:
         return None
     if not left.initial or not right.initial:
         return Difference((), "left" if left.initial else "right")
-    if _deterministic(left) and _deterministic(right):
+    if deterministic(left) and deterministic(right):
         return _product_walk(left, right, pairs, both=True)
     merged = _Merged.of(left, right)
     lost = _antichain_walk(merged.successors, merged.left, merged.right, pairs)
@@ -137,7 +146,8 @@ class _Words:
 # ------------------------------------------------------------------------- deterministic automata
 
 
-def _deterministic(automaton: Automaton) -> bool:
+def deterministic(automaton: Automaton) -> bool:
+    """Whether each word leads to at most one state."""
     return len(set(automaton.initial)) <= 1 and all(
         len({label for label, _ in leaving}) == len(set(leaving)) for leaving in automaton.edges
     )
@@ -161,12 +171,16 @@ def _product_walk(
     for number, (mine, theirs) in enumerate(waiting):  # grows while we go through it
         here, there = of_left[mine], of_right[theirs]
         if here.keys() != there.keys():
-            apart = here.keys() ^ there.keys() if both else here.keys() - there.keys()
+            apart = set() if theirs in right.open else here.keys() - there.keys()
+            if both and mine not in left.open:
+                apart |= there.keys() - here.keys()
             if apart:
                 label = min(apart)
                 side: Literal["left", "right"] = "left" if label in here else "right"
                 return Difference(words.extended(number, label), side)
         for label, target in here.items():
+            if label not in there:
+                continue  # perhaps: the state is open
             pair = (target, there[label])
             if pair not in seen:
                 seen.add(pair)

@@ -27,6 +27,7 @@ from whence.timing.system import System, Varied
 from whence.timing.trace import DiagnosticTrace
 from whence.zones.bounds import INFINITY, add
 from whence.zones.dbm import Matrix
+from whence.zones.differences import FAR
 from whence.zones.federation import Federation
 
 __all__ = ["TraceRanges", "causal_ranges", "ranges"]
@@ -228,10 +229,10 @@ class _Analysis:
 
     def _atoms(self, bad: int | None = None, upto: int | None = None) -> list[AtMost]:
         """The constraints T[a] - T[b] <= c of the trace, each pair once."""
-        a, b, weight, _, _ = self.varied.constraints(bad, upto)
+        found = self.varied.constraints(bad, upto)
         least: dict[tuple[int, int], int] = {}
-        for x, y, w in zip(a.tolist(), b.tolist(), weight.tolist(), strict=True):
-            if (x, y) not in least or w < least[x, y]:
+        for x, y, w in zip(found.a.tolist(), found.b.tolist(), found.weight.tolist(), strict=True):
+            if w != FAR and ((x, y) not in least or w < least[x, y]):
                 least[x, y] = w
         return [self._atom(x, y, w) for (x, y), w in sorted(least.items())]
 

@@ -20,14 +20,17 @@ from whence.model.network import Query
 from whence.model.trace import QueryResult, TimedTrace, Transition, Verdict
 from whence.source import InputError, WhenceError
 from whence.timing.admissible import (
+    Comparison,
     Labels,
     LabelTable,
     UntimedGraph,
     compare,
+    label_of,
     untimed,
     witness_trace,
 )
 from whence.timing.changes import apply_changes, changes_of
+from whence.timing.matching import Reachable, can_do_all, reachable, unreachable_path
 from whence.timing.model import TimedModel
 from whence.timing.results import (
     KINDS,
@@ -43,10 +46,23 @@ from whence.timing.search import Found, RepairSearch, SearchOutcome
 from whence.timing.system import System
 from whence.timing.trace import DiagnosticTrace, diagnose, require_safety
 
-__all__ = ["RepairOptions", "Round", "iterate", "repair", "repaired", "search_repairs"]
+__all__ = [
+    "Judge",
+    "RepairOptions",
+    "Round",
+    "iterate",
+    "repair",
+    "repaired",
+    "search_repairs",
+    "violation",
+]
 
 Say = Callable[[str], None] | None
 _DEADLOCK = "A[] not deadlock"
+#: So many states of each model are compared exactly at once.
+_FEW = 20_000
+#: So many seconds may be spent on matching steps before whole languages are compared.
+_MATCHING = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +77,7 @@ class RepairOptions:
     test: Test | Literal["none"] = "equal"
     realization: Realization = "earliest"
     budget: Budget = field(default_factory=Budget)
-    effort: int = 20_000
+    effort: int = 100_000
 
 
 def repaired(document: Document, changes: Sequence[Change]) -> Document:
@@ -149,7 +165,7 @@ def repair(
     searching = time.perf_counter()
     system, outcome, always = search_repairs(trace, model, options, say)
     search_seconds = time.perf_counter() - searching
-    judge = _Judge(model, query, options)
+    judge = Judge(model, query, options)
     repairs: list[Repair] = []
     reason = ""
     if outcome.exhausted:
@@ -189,7 +205,7 @@ def _rank(repair: Repair) -> tuple[int, bool, bool, int]:
     )
 
 
-class _Judge:
+class Judge:
     """Judges repairs of one model. What is known of the original is worked out once."""
 
     def __init__(self, model: TimedModel, query: Query, options: RepairOptions) -> None:
@@ -198,7 +214,8 @@ class _Judge:
         self.options = options
         self.table = LabelTable()
         self._before: dict[str, Verdict] = {}
-        self._graph: UntimedGraph | None = None
+        self._graphs: dict[Budget, UntimedGraph] = {}
+        self._states: Reachable | None = None
 
     def judged(self, number: int, found: Found, system: System, always: bool) -> Repair:
         changes = changes_of(system, found.variations)
@@ -215,7 +232,7 @@ class _Judge:
             changes,
             always,
             result.verdict,
-            self._admissibility(changed),
+            self.admissibility(changed),
             self._others(changed),
             self._verdict(self.model, _DEADLOCK),
             self._check(changed, changed.query(_DEADLOCK)).verdict,
@@ -239,16 +256,13 @@ class _Judge:
             others.append(OtherQuery(query.text, self._verdict(self.model, query.text), after))
         return tuple(others)
 
-    def _admissibility(self, changed: TimedModel) -> Admissibility | None:
+    def admissibility(self, changed: TimedModel) -> Admissibility | None:
+        """What the test says that the options ask for."""
         test = self.options.test
         if test == "none":
             return None
         labels = self.options.labels
-        budget = self.options.budget
-        if self._graph is None:
-            self._graph = untimed(self.model.checker, labels, self.table, budget)
-        graph = untimed(changed.checker, labels, self.table, budget)
-        found = compare(self._graph, graph, test, None)
+        found = self._compared(changed, test)
         trace: TimedTrace | None = None
         if found.transitions is not None:
             owner = self.model if found.only_in == "original" else changed
@@ -256,6 +270,46 @@ class _Judge:
         return Admissibility(
             test, labels, found.admissible, found.word, found.only_in, trace, found.reason
         )
+
+    def _compared(self, changed: TimedModel, test: Test) -> Comparison:
+        """The exact test if it is a matter of a few states; if not, what can be told without
+        whole languages; and only then the exact test again."""
+        budget = self.options.budget
+        few = _FEW if budget.states is None else min(budget.states, _FEW)
+        found = self._exact(changed, test, replace(budget, states=few))
+        if found.admissible is None and few != budget.states:
+            found = self._by_states(changed, test) or self._exact(changed, test, budget)
+        return found
+
+    def _exact(self, changed: TimedModel, test: Test, budget: Budget) -> Comparison:
+        labels = self.options.labels
+        if budget not in self._graphs:
+            self._graphs[budget] = untimed(self.model.checker, labels, self.table, budget)
+        graph = untimed(changed.checker, labels, self.table, budget)
+        return compare(self._graphs[budget], graph, test, None)
+
+    def _by_states(self, changed: TimedModel, test: Test) -> Comparison | None:
+        """What follows from the transitions that each model can take at all, and from whether each
+        can match every step of the other."""
+        budget = self.options.budget
+        if self._states is None:
+            self._states = reachable(self.model, budget)
+        ours, theirs = self._states, reachable(changed, budget)
+        sides: list[tuple[Literal["original", "repaired"], Reachable, Reachable, TimedModel]]
+        sides = [("original", ours, theirs, changed)]
+        if test == "equal":
+            sides.append(("repaired", theirs, ours, self.model))
+        if self.options.labels == "transitions":
+            for name, mine, other, _ in sides:
+                path = unreachable_path(mine, other) if other.complete else None
+                if path is not None:
+                    network = self.model.network
+                    word = tuple(label_of(network, step, "transitions") for step in path)
+                    return Comparison(False, test, word, name, path)
+        seconds = _MATCHING if budget.seconds is None else budget.seconds
+        if all(can_do_all(mine, model, seconds) for _, mine, _, model in sides):
+            return Comparison(True, test)
+        return None
 
 
 # -------------------------------------------------------------------------------------- iterating

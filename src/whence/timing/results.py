@@ -127,8 +127,8 @@ Test = Literal["equal", "nothing lost"]
 class Admissibility:
     """What became of a test of admissibility; `admissible` None: the budget ran out.
 
-    `word` is a shortest word that only one of the two models has, `trace` a run of that model
-    along it.
+    `word` is a word that only one of the two models has, `trace` a run of that model along it. It
+    is a shortest one where the models were compared as a whole, which those with few states are.
     """
 
     test: Test

@@ -14,19 +14,23 @@ Amounts of bounds are found for a whole set of bounds at once, the least ones fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from whence.solve.integers import Amounts, Condition
+from whence.solve.integers import Amounts
+from whence.solve.polytopes import Polytope, Vertex
 from whence.timing.elements import Reset, Urgency, WrittenComparison
 from whence.timing.results import SINGLE_KINDS, Kind
 from whence.timing.system import (
+    NOBODY,
     OPS,
-    Cause,
+    Barrier,
+    Conflict,
     Flip,
     NewOperator,
+    Open,
     Reference,
     Shift,
     System,
@@ -39,12 +43,12 @@ __all__ = ["Found", "RepairSearch", "SearchOutcome"]
 
 #: No bound is changed to more than this.
 _LARGEST = 2**24
-#: So many rounds are tried to find amounts for one set of bounds.
-_ROUNDS = 200
 #: What asking the solver for amounts counts, in solved systems.
 _ASKING = 30
-
-_UPPER, _LOWER, _EQUAL = ("<", "<="), (">", ">="), ("==",)
+#: The effort is divided by this for mixed repairs, on top of that for the others.
+_SHARE = 2
+#: So many systems with open amounts are kept.
+_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,15 @@ class _Failure:
     no run at all."""
 
     runs: list[tuple[Varied, Ints]] = field(default_factory=list)
-    conflicts: list[tuple[Varied, list[Cause]]] = field(default_factory=list)
+    conflicts: list[tuple[Varied, Conflict]] = field(default_factory=list)
+
+
+@dataclass
+class _Region:
+    """Amounts that may not exclude a violation, and runs at vertices that are not excluded."""
+
+    polytope: Polytope
+    runs: dict[Vertex, Ints] = field(default_factory=dict)
 
 
 class _Exhausted(Exception):
@@ -119,12 +131,13 @@ class RepairSearch:
         kinds: Sequence[Kind],
         limit: int,
         max_changes: int,
-        effort: int = 20_000,
+        effort: int = 100_000,
         blocks: int | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
         """`blocks`: no run along the trace satisfies the property; then the varied trace need be
-        feasible only up to state number `blocks`. `effort`: so many systems are solved."""
+        feasible only up to state number `blocks`. `effort`: so many systems are solved, and
+        half as many more for mixed repairs."""
         self.system = system
         self.kinds = kinds
         self.limit = limit
@@ -133,7 +146,12 @@ class RepairSearch:
         self.blocks = blocks
         self.progress = progress
         self.solved = 0
+        self._left = effort
+        #: Whether the set that is extended leaves no run.
+        self._blocked = False
         self.found: list[Found] = []
+        self._limits_of: dict[int, tuple[int, int]] = {}
+        self._open: dict[tuple[Variation, ...], tuple[Varied, Open, list[Open]]] = {}
 
     # --------------------------------------------------------------------------------- the tree
 
@@ -141,15 +159,25 @@ class RepairSearch:
         singles = [kind for kind in SINGLE_KINDS if kind in self.kinds]
         frontiers = {kind: [_Node()] for kind in singles}
         mixed: list[_Node] | None = None
+        # There are many more mixed sets than others, and these must not wait for them.
+        left, left_for_mixed = self.effort, self.effort // _SHARE
         complete_to = 0
+        cut = False
         for size in range(1, self.max_changes + 1):
+            self._left = left
             try:
                 for kind in singles:
                     if self._wanted(kind):
                         frontiers[kind] = self._level(frontiers[kind], {kind}, kind, size)
+            except _Exhausted:
+                return self._outcome(complete_to, True)
+            left, self._left = self._left, left_for_mixed
+            try:
                 if (
                     size > 1
                     and "mixed" in self.kinds
+                    and not cut
+                    and self._wanted("mixed")
                     and not any(len(found.elements) == size for found in self.found)
                 ):
                     if mixed is None:
@@ -158,14 +186,16 @@ class RepairSearch:
                 else:
                     mixed = None
             except _Exhausted:
-                return self._outcome(complete_to, True)
-            complete_to = size
+                mixed, cut = None, True
+            left_for_mixed = self._left
+            if not cut:
+                complete_to = size
             open_kinds = [kind for kind in singles if self._wanted(kind) and frontiers[kind]]
             if not open_kinds and not mixed:
                 # No set left to extend: whatever is missing is beyond the limit.
-                complete_to = self.max_changes
+                complete_to = complete_to if cut else self.max_changes
                 break
-        return self._outcome(complete_to, False)
+        return self._outcome(complete_to, cut)
 
     def _outcome(self, complete_to: int, exhausted: bool) -> SearchOutcome:
         order = {kind: number for number, kind in enumerate((*SINGLE_KINDS, "mixed"))}
@@ -204,6 +234,7 @@ class RepairSearch:
             failure = self._failure(parent)
             if failure is None:
                 continue
+            self._blocked = bool(failure.conflicts)
             for change in self._children(parent, failure, kinds):
                 node = parent.with_(change)
                 if node in seen or len(node.elements) < size:
@@ -243,8 +274,29 @@ class RepairSearch:
     # ------------------------------------------------------------------------------ single sets
 
     def _repair(self, node: _Node) -> tuple[Variation, ...] | None:
+        if self._hopeless(node):
+            return None
         outcome = self._try(node)
         return outcome if isinstance(outcome, tuple) else None
+
+    def _hopeless(self, node: _Node) -> bool:
+        """Whether even the tightest bounds leave a run that violates the property. False: nothing
+        is known."""
+        tightest = []
+        for element in node.shifted:
+            least, greatest = self._limits(element)
+            op = self._op(element)
+            if op == "==":
+                return False
+            tightest.append(least if op in ("<", "<=") else greatest)
+        if not tightest:
+            return False
+        _, _, violations = self._opened(node.chosen)
+        self._count(1)
+        return any(
+            not isinstance(violation.at(node.shifted, tightest), Barrier)
+            for violation in violations
+        )
 
     def _failure(self, node: _Node) -> _Failure | None:
         outcome = self._try(node)
@@ -253,27 +305,24 @@ class RepairSearch:
     def _try(self, node: _Node) -> tuple[Variation, ...] | _Failure:
         if not node.shifted:
             varied = self.system.varied(node.chosen)
-            failure = _Failure()
-            run = self._violation(varied)
-            if run is not None:
-                failure.runs.append((varied, run))
-                return failure
-            conflict = self._conflict(varied)
-            if conflict is not None:
-                failure.conflicts.append((varied, conflict))
-                return failure
+            # It cannot be both; which is more likely was seen one change before.
+            for step in ("conflict", "run") if self._blocked else ("run", "conflict"):
+                if step == "run":
+                    run = self._violation(varied)
+                    if run is not None:
+                        return _Failure(runs=[(varied, run)])
+                else:
+                    conflict = self._conflict(varied)
+                    if conflict is not None:
+                        return _Failure(conflicts=[(varied, conflict)])
             return node.chosen
-        if len(node.shifted) == 1 and self._direction(node.shifted[0]):
-            quick = self._try_one(node)
-            if quick is not None:
-                return quick
         return self._try_amounts(node)
 
     def _violation(self, varied: Varied) -> Ints | None:
         self._count(1)
         return varied.violation()
 
-    def _conflict(self, varied: Varied) -> list[Cause] | None:
+    def _conflict(self, varied: Varied) -> Conflict | None:
         """None if the trace is feasible, or else constraints that contradict each other."""
         self._count(1)
         times, conflict = varied.solution(upto=self.blocks)
@@ -281,15 +330,11 @@ class RepairSearch:
 
     def _count(self, amount: int) -> None:
         self.solved += amount
-        if self.solved > self.effort:
+        self._left -= amount
+        if self._left < 0:
             raise _Exhausted
 
     # ---------------------------------------------------------------------------------- amounts
-
-    def _direction(self, element: int) -> int:
-        """-1: a smaller bound is tighter; 1: a larger one is; 0: neither."""
-        op = self._op(element)
-        return -1 if op in _UPPER else 1 if op in _LOWER else 0
 
     def _op(self, element: int) -> str:
         comparison = self.system.elements[element]
@@ -298,153 +343,136 @@ class RepairSearch:
 
     def _limits(self, element: int) -> tuple[int, int]:
         """How far a bound can be changed: it must not become negative."""
+        if element not in self._limits_of:
+            self._limits_of[element] = self._find_limits(element)
+        return self._limits_of[element]
+
+    def _find_limits(self, element: int) -> tuple[int, int]:
         values = self.system.value[self.system.rows_of[element]]
         least = -int(values.min()) if (values >= 0).all() else -_LARGEST
         total = int(np.abs(self.system.value).sum()) + 1
         return min(least, 0), min(total, _LARGEST)
 
-    def _shifts(self, node: _Node, amounts: Iterable[int]) -> Varied:
+    def _shifts(self, node: _Node, amounts: Sequence[int], scale: int) -> Varied:
         shifts = [
             Shift(element, amount)
             for element, amount in zip(node.shifted, amounts, strict=True)
             if amount
         ]
-        return self.system.varied((*node.chosen, *shifts))
-
-    def _try_one(self, node: _Node) -> tuple[Variation, ...] | _Failure | None:
-        """One bound: the least tightening without a violation. None: tightening will not do."""
-        element = node.shifted[0]
-        least, greatest = self._limits(element)
-        direction = self._direction(element)
-        extreme = least if direction < 0 else greatest
-        failure = _Failure()
-        if not extreme:
-            return None
-        varied = self._shifts(node, [extreme])
-        run = self._violation(varied)
-        if run is not None:
-            # More than that cannot be had; loosening would only add runs.
-            failure.runs.append((varied, run))
-            return failure
-        if self._violation(self._shifts(node, [0])) is None:
-            return None
-        inside, outside = 0, abs(extreme)
-        while outside - inside > 1:
-            middle = (inside + outside) // 2
-            if self._violation(self._shifts(node, [direction * middle])) is None:
-                outside = middle
-            else:
-                inside = middle
-        varied = self._shifts(node, [direction * outside])
-        conflict = self._conflict(varied)
-        if conflict is None:
-            return (*node.chosen, Shift(element, direction * outside))
-        failure.conflicts.append((varied, conflict))
-        # What else could loosen the conflict may let runs in again.
-        hardest = self._hardest(node, [direction * inside])
-        if hardest is not None:
-            failure.runs.append(hardest)
-        return failure
+        return self.system.varied((*node.chosen, *shifts), scale)
 
     def _try_amounts(self, node: _Node) -> tuple[Variation, ...] | _Failure:
-        """Amounts for several bounds at once, the least sum of magnitudes first."""
+        """Amounts for several bounds at once, the least sum of magnitudes first.
+
+        All that matters is linear. The trace stays possible for the amounts that satisfy a
+        conjunction of weighted sums, one for each way in which constraints can contradict each
+        other. An alternative of the negated property is excluded by a disjunction of such sums,
+        which contradict it; where it is *not* excluded is therefore a polytope, and the runs at
+        the vertices of that show, with all runs between them, that nothing else excludes it. So
+        both are found out at vertices.
+        """
+        varied, trace, violations = self._opened(node.chosen)
         limits = [self._limits(element) for element in node.shifted]
         failure = _Failure()
+        possible: list[Barrier] = []
+        excluding: list[list[Barrier]] = []
+        for violation in violations:
+            region = _Region(Polytope(limits))
+            for barrier in possible:
+                region.polytope.cut(barrier.coefficients, barrier.least)
+            found = self._barriers(node.shifted, violation, trace, region, possible)
+            if found is None:
+                # Whatever the amounts, the trace is not possible.
+                failure.conflicts = [(varied, possible[-1].conflict)]
+                return failure
+            runs = [(self._shifts(node, *vertex), run) for vertex, run in region.runs.items()]
+            if not found:
+                # Whatever the amounts, this alternative is not excluded.
+                failure.runs = runs
+                failure.conflicts = [(varied, barrier.conflict) for barrier in possible]
+                return failure
+            failure.runs += runs
+            excluding.append(found)
         problem = Amounts(limits)
-        for _ in range(_ROUNDS):
+        for barrier in possible:
+            problem.require_any([(barrier.coefficients, barrier.least)])
+        for barriers in excluding:
+            if all(barrier.coefficients for barrier in barriers):
+                problem.require_any(
+                    [({n: -k for n, k in b.coefficients.items()}, 1 - b.least) for b in barriers]
+                )
+        while True:
             self._count(_ASKING)
             amounts = problem.least()
             if amounts is None:
+                failure.conflicts = [(varied, barrier.conflict) for barrier in possible]
                 return failure
-            varied = self._shifts(node, amounts)
-            run = self._violation(varied)
-            if run is not None:
-                hardest = self._hardest(node, amounts) or (varied, run)
-                failure.runs.append(hardest)
-                problem.require_any(self._excluding(node, *hardest))
-                continue
-            conflict = self._conflict(varied)
-            if conflict is None:
+            self._count(1)
+            outcome = trace.at(node.shifted, amounts)
+            if not isinstance(outcome, Barrier):
                 shifts = (Shift(e, a) for e, a in zip(node.shifted, amounts, strict=True))
                 return tuple(sorted((*node.chosen, *shifts), key=_order))
-            failure.conflicts.append((varied, conflict))
-            problem.require_sum(*self._cut(node, conflict, amounts))
-        return failure
+            if not outcome.coefficients:
+                failure.conflicts = [(varied, outcome.conflict)]
+                return failure
+            possible.append(outcome)
+            problem.require_any([(outcome.coefficients, outcome.least)])
 
-    def _hardest(self, node: _Node, amounts: Sequence[int]) -> tuple[Varied, Ints] | None:
-        """A violating run that is as hard to exclude by these bounds as can be: one that is left
-        if they are tightened, one after the other, as far as one is left."""
-        current = list(amounts)
-        run = self._violation(self._shifts(node, current))
-        if run is None:
-            return None
-        for number, element in enumerate(node.shifted):
-            direction = self._direction(element)
-            if not direction:
+    def _opened(self, chosen: tuple[Variation, ...]) -> tuple[Varied, Open, list[Open]]:
+        """A system with the variations that are decided, as a function of amounts: whether the
+        trace is possible, and each alternative of the negated property."""
+        if chosen not in self._open:
+            if len(self._open) > _KEPT:
+                self._open.clear()
+            varied = self.system.varied(chosen)
+            violations = [Open(varied, bad) for bad in range(len(self.system.trace.bad))]
+            self._open[chosen] = varied, Open(varied, upto=self.blocks), violations
+        return self._open[chosen]
+
+    def _barriers(
+        self,
+        shifted: Sequence[int],
+        violation: Open,
+        trace: Open,
+        region: _Region,
+        possible: list[Barrier],
+    ) -> list[Barrier] | None:
+        """What excludes the violation where the trace is possible: all barriers that do. What
+        makes the trace impossible is added to `possible`; None if it always is.
+
+        Post: the region is where the violation is possible, with a run for each vertex."""
+        found: list[Barrier] = []
+        known, known_of_trace = violation.known(shifted), trace.known(shifted)
+        while True:
+            open_vertices = [v for v in region.polytope.vertices if v not in region.runs]
+            if not open_vertices:
+                region.runs = {v: region.runs[v] for v in region.polytope.vertices}
+                return found
+            vertex = open_vertices[0]
+            conflict: Barrier | Ints | None = known_of_trace.at(*vertex)
+            outcome: Barrier | Ints | None = None
+            if conflict is None:
+                outcome = known.at(*vertex)
+            if conflict is None and outcome is None:
+                self._count(1)
+                outcome = violation.at(shifted, *vertex)
+                if not isinstance(outcome, Barrier):
+                    region.runs[vertex] = outcome
+                    continue
+                self._count(1)
+                conflict = trace.at(shifted, *vertex)
+            if isinstance(conflict, Barrier):
+                possible.append(conflict)
+                if not conflict.coefficients:
+                    return None
+                region.polytope.cut(conflict.coefficients, conflict.least)
                 continue
-            least, greatest = self._limits(element)
-            inside, outside = 0, abs((least if direction < 0 else greatest) - current[number]) + 1
-            start = current[number]
-            while outside - inside > 1:
-                middle = (inside + outside) // 2
-                current[number] = start + direction * middle
-                tried = self._violation(self._shifts(node, current))
-                if tried is None:
-                    outside = middle
-                else:
-                    inside, run = middle, tried
-            current[number] = start + direction * inside
-        return self._shifts(node, current), run
-
-    def _excluding(self, node: _Node, varied: Varied, run: Ints) -> list[Condition]:
-        """The amounts that exclude a run, one condition for each way to do it."""
-        readings = varied.readings(run)
-        grid = self.system.grid
-        conditions: list[Condition] = []
-        for number, element in enumerate(node.shifted):
-            op = self._op(element)
-            rows = self.system.rows_of[element]
-            # What the clock reads, less the bound as it stands in the model.
-            excess = (readings[rows] - self.system.value[rows] * grid).tolist()
-            match op:
-                case "<=":  # excluded if d < excess
-                    conditions.append((number, "<=", -((-max(excess)) // grid) - 1))
-                case "<":  # excluded if d <= excess
-                    conditions.append((number, "<=", max(excess) // grid))
-                case ">=":  # excluded if d > excess
-                    conditions.append((number, ">=", min(excess) // grid + 1))
-                case ">":
-                    conditions.append((number, ">=", -((-min(excess)) // grid)))
-                case _:
-                    for value in sorted(set(excess)):
-                        if value % grid:
-                            # No integer makes it equal: the run is excluded anyway.
-                            conditions += [(number, "<=", 0), (number, ">=", 0)]
-                        else:
-                            conditions.append((number, "!=", value // grid))
-        return conditions
-
-    def _cut(
-        self, node: _Node, conflict: list[Cause], amounts: Sequence[int]
-    ) -> tuple[dict[int, int], int]:
-        """What the amounts must satisfy so that these constraints do not contradict each other:
-        a weighted sum of them, and its least value."""
-        coefficients: dict[int, int] = {}
-        strict = False
-        total = 0
-        grid = self.system.grid
-        for cause in conflict:
-            constant = -((-cause.weight) // grid)
-            strict = strict or constant * grid != cause.weight
-            total += constant
-            if cause.origin >= 0:
-                element = int(self.system.element_of[cause.origin])
-                if element in node.shifted:
-                    number = node.shifted.index(element)
-                    sign = 1 if cause.upper else -1
-                    coefficients[number] = coefficients.get(number, 0) + sign
-        now = sum(k * amounts[number] for number, k in coefficients.items())
-        return coefficients, now - total + int(strict)
+            assert isinstance(outcome, Barrier)
+            found.append(outcome)
+            if not outcome.coefficients:
+                region.runs = {}
+                return found
+            region.polytope.cut(outcome.coefficients, outcome.least)
 
     # --------------------------------------------------------------------------------- children
 
@@ -478,7 +506,7 @@ class RepairSearch:
             bounds = varied.value[rows] * grid
             reads = readings[rows]
             op = self._op(element)
-            if "bound" in kinds and self._can_exclude(element, op, reads - bounds):
+            if "bound" in kinds and self._can_exclude(element, op, reads - bounds, varied.scale):
                 yield element
             if "operator" in kinds:
                 for other in OPS:
@@ -486,7 +514,7 @@ class RepairSearch:
                         yield NewOperator(element, other)
             if "clock" in kinds:
                 for reference in self._references(element):
-                    changed = system.varied((*varied.variations, reference))
+                    changed = system.varied((*varied.variations, reference), varied.scale)
                     if len(kinds) > 1 or not _satisfied(op, changed.readings(run)[rows], bounds):
                         yield reference
         if "reset" in kinds:
@@ -497,10 +525,10 @@ class RepairSearch:
                 assert isinstance(reset, Reset)
                 # Removing the last reset before a comparison may be half of what excludes the
                 # run: an earlier one, added or removed as well, is the other half.
-                if (
-                    reset.update >= 0
-                    or len(kinds) > 1
-                    or not system.varied((*varied.variations, Flip(element))).violates(run)
+                if len(kinds) > 1 or (
+                    self._removal_counts(varied, run, element)
+                    if reset.update >= 0
+                    else not self._flipped(varied, element).violates(run)
                 ):
                     yield Flip(element)
         if "urgency" in kinds:
@@ -511,13 +539,24 @@ class RepairSearch:
                 if not urgency.urgent and any(s in passing for s in system.visited_at[element]):
                     yield Flip(element)
 
-    def _can_exclude(self, element: int, op: str, excess: Ints) -> bool:
-        least, _ = self._limits(element)
-        grid = self.system.grid
+    def _removal_counts(self, varied: Varied, run: Ints, element: int) -> bool:
+        """Whether this run can break a constraint if a reset is removed, and the clock was last
+        set at any earlier moment: it then reads more."""
+        return any(
+            reading > limit
+            for at, _, clock in self.system.reset_at[element]
+            for reading, limit in varied.most_readings(run, clock, at)
+        )
+
+    def _flipped(self, varied: Varied, element: int) -> Varied:
+        return self.system.varied((*varied.variations, Flip(element)), varied.scale)
+
+    def _can_exclude(self, element: int, op: str, excess: Ints, scale: int) -> bool:
+        least = self._limits(element)[0] * scale * self.system.grid
         if op == "<=":
-            return bool((excess > least * grid).any())
+            return bool((excess > least).any())
         if op == "<":
-            return bool((excess >= least * grid).any()) and least < 0
+            return bool((excess >= least).any()) and least < 0
         return True
 
     def _references(self, element: int) -> Iterator[Reference]:
@@ -536,12 +575,12 @@ class RepairSearch:
                     yield Reference(element, name, "right")
 
     def _looseners(
-        self, node: _Node, varied: Varied, conflict: list[Cause], kinds: set[Kind]
+        self, node: _Node, varied: Varied, conflict: Conflict, kinds: set[Kind]
     ) -> Iterator[Variation | int]:
         system = self.system
         taken = node.elements
-        for origin in (cause.origin for cause in conflict):
-            if origin == Varied.NOBODY:
+        for origin, upper in conflict:
+            if origin == NOBODY:
                 continue
             if origin < 0:
                 if "urgency" in kinds:
@@ -552,18 +591,39 @@ class RepairSearch:
                 if "bound" in kinds:
                     yield element
                 if "operator" in kinds:
-                    op = self._op(element)
-                    yield from (NewOperator(element, other) for other in OPS if other != op)
+                    op = OPS[int(varied.op[origin])]
+                    for other in OPS:
+                        if other != self._op(element) and _loosens(op, other, upper):
+                            yield NewOperator(element, other)
                 if "clock" in kinds:
                     yield from self._references(element)
             if "reset" in kinds:
-                clocks = {int(varied.ci[origin]), int(varied.cj[origin])} - {0}
-                state = int(system.state[origin])
-                for reset in system.reset_elements:
-                    if reset not in taken and any(
-                        clock in clocks and at <= state for at, _, clock in system.reset_at[reset]
-                    ):
-                        yield Flip(reset)
+                yield from self._resets_that_loosen(node, varied, origin, upper)
+
+    def _resets_that_loosen(
+        self, node: _Node, varied: Varied, row: int, upper: bool
+    ) -> Iterator[Flip]:
+        """The clock that is compared must have been set later if it is bounded from above, and
+        earlier otherwise: either by a reset that is added behind the last one, or because the
+        last one is removed."""
+        system = self.system
+        state = int(system.state[row])
+        first, second = int(varied.ci[row]), int(varied.cj[row])
+        plain = not second and not varied.start[first].any()
+        last = int(varied.since[first, state])
+        taken = node.elements
+        for clock in {first, second} - {0}:
+            for element, removes, places in system.resets_of.get(clock, ()):
+                if element in taken:
+                    continue
+                if not plain:
+                    counts = any(at <= state for at in places)
+                elif removes:
+                    counts = not upper and last in places
+                else:
+                    counts = upper and any(last < at <= state for at in places)
+                if counts:
+                    yield Flip(element)
 
     def _urgent_at(self, state: int) -> Iterator[Flip]:
         for element in self.system.urgency_elements:
@@ -571,6 +631,12 @@ class RepairSearch:
             assert isinstance(urgency, Urgency)
             if urgency.urgent and state in self.system.visited_at[element]:
                 yield Flip(element)
+
+
+def _loosens(op: str, other: str, upper: bool) -> bool:
+    """Whether a comparison bounds less from above, or from below, with another operator."""
+    strict, bounding = ("<", ("<", "<=", "==")) if upper else (">", (">", ">=", "=="))
+    return other not in bounding or (op == strict and other != strict)
 
 
 def _satisfied(op: str, reads: Ints, bounds: Ints) -> bool:

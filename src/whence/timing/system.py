@@ -7,10 +7,12 @@ bound is one step of a grid tighter that is finer than any cycle is long.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, product
+from math import gcd
 from typing import Literal
 
 import numpy as np
@@ -18,16 +20,20 @@ import numpy.typing as npt
 
 from whence.explore.symbolic import Constraint
 from whence.timing.elements import ClockName, Elements, Reset, Urgency, WrittenComparison
-from whence.timing.trace import DiagnosticTrace, SetClock
+from whence.timing.trace import DiagnosticTrace
 from whence.zones.bounds import INFINITY, LE_ZERO, MAX_RAW, OK, OVERFLOW, ZoneOverflow
 from whence.zones.dbm import Matrix, close
-from whence.zones.differences import Ints, contradiction, least_solution
+from whence.zones.differences import FAR, Ints, contradiction, least_solution
 from whence.zones.federation import Federation
 
 __all__ = [
-    "Cause",
+    "NOBODY",
+    "Barrier",
+    "Conflict",
     "Flip",
+    "KnownBarriers",
     "NewOperator",
+    "Open",
     "Reference",
     "Shift",
     "System",
@@ -40,6 +46,11 @@ TraceElement = WrittenComparison | Reset | Urgency
 
 OPS = ("<", "<=", "==", ">=", ">")
 _LT, _LE, _EQ, _GE, _GT = range(5)
+
+_NO_ROWS = np.empty(0, np.int64)
+
+#: So many contradictions are remembered for other sets of elements.
+_LEARNED = 1 << 13
 
 
 # ----------------------------------------------------------------------------------- variations
@@ -114,20 +125,70 @@ class System:
         self._collect_urgency()
         # Time, and what nobody varies.
         self._chain_a = np.arange(self.size - 1, dtype=np.int64)
-        self._sets_by_clock: dict[int, list[SetClock]] = {}
-        for done in trace.sets:
-            self._sets_by_clock.setdefault(done.clock, []).append(done)
+        self._sets_by_clock: dict[int, tuple[Ints, Ints, Ints]] = {}
+        self._histories: dict[tuple[int, frozenset[int]], tuple[Ints, Ints]] = {}
         clocks = len(trace.clocks)
         self._since = np.zeros((clocks, self.states), np.int64)
         self._start = np.zeros((clocks, self.states), np.int64)
         for clock in range(1, clocks):
-            self._since[clock], self._start[clock] = self.history(clock, {})
+            self._since[clock], self._start[clock] = self.history(clock)
+        self.still = [visit.hurry or bool(visit.urgent) for visit in trace.visits]
+        self.place: Ints = _NO_ROWS
+        self._kept: dict[int, npt.NDArray[np.int64]] = {}
+        #: The constraints without variations.
+        self.plain: Constraints | None = None
+        self.plain = self.varied()._own
 
     def _add(self, element: TraceElement) -> int:
         if element not in self._number:
             self._number[element] = len(self.elements)
             self.elements.append(element)
         return self._number[element]
+
+    # ---------------------------------------------------------------- places of constraints
+
+    def places(self) -> tuple[Ints, Ints, Ints, Ints, npt.NDArray[np.bool_]]:
+        """Room for all constraints: that time passes; those that bound occurrences from above, and
+        from below; that no time passes in a state; and what is fixed."""
+        rows = len(self.op)
+        states = np.arange(self.states)
+        parts = [
+            np.full(self.size - 1, NOBODY),
+            np.arange(rows),
+            np.arange(rows),
+            -1 - states,
+            np.full(len(self.trace.fixed), NOBODY),
+        ]
+        origin = np.concatenate(parts)
+        a, b, weight = (np.zeros(len(origin), np.int64) for _ in range(3))
+        upper = np.zeros(len(origin), np.bool_)
+        time = self.size - 1
+        a[:time], b[:time] = self._chain_a, self._chain_a + 1
+        upper[time : time + rows] = True
+        begin = time + 2 * rows
+        a[begin : begin + self.states], b[begin : begin + self.states] = states + 1, states
+        # In the order of time, so that few passes solve the system.
+        moments = [
+            np.arange(1, self.size),
+            self.moment,
+            self.moment,
+            states + 1,
+            np.array([fixed.moment for fixed in self.trace.fixed], np.int64),
+        ]
+        order = np.argsort(np.concatenate(moments), kind="stable")
+        self.place = np.argsort(order)
+        return a[order], b[order], weight, origin[order], upper[order]
+
+    def kept(self, upto: int) -> npt.NDArray[np.int64]:
+        """The places of what is about the first transitions, up to this state."""
+        if upto not in self._kept:
+            time = np.arange(self.size - 1) < upto + 1
+            rows = self.stage <= upto
+            fixed = np.array([fixed.moment <= upto for fixed in self.trace.fixed], np.bool_)
+            still = np.arange(self.states) < upto + 1
+            parts = [time, rows, rows, still, fixed]
+            self._kept[upto] = np.sort(self.place[np.concatenate(parts)])
+        return self._kept[upto]
 
     # ------------------------------------------------------------------------ resets, urgency
 
@@ -199,73 +260,179 @@ class System:
                     self.visited_at[number].append(state)
         self.urgency_elements = sorted(self.visited_at)
 
-    def history(self, clock: int, flipped: dict[int, bool]) -> tuple[Ints, Ints]:
+    def history(self, clock: int, flipped: frozenset[int] = frozenset()) -> tuple[Ints, Ints]:
         """For each state: at which moment a clock was last set, and to what. `flipped` are the
-        elements of resets that are changed."""
+        elements of resets of it that are changed."""
+        found = self._histories.get((clock, flipped))
+        if found is None:
+            found = self._history(clock, flipped)
+            if len(flipped) <= 2:  # sets of more are many, and seldom asked for twice
+                self._histories[clock, flipped] = found
+        return found
+
+    def _history(self, clock: int, flipped: frozenset[int]) -> tuple[Ints, Ints]:
         since = np.zeros(self.states, np.int64)
         start = np.zeros(self.states, np.int64)
-        events: list[tuple[int, int]] = []
-        for done in self._sets_by_clock.get(clock, ()):
-            element = self.removed_by.get((done.process, done.edge, done.update))
-            if element is None or element not in flipped:
-                events.append((done.state, done.value))
+        states, values, by = self._sets_of(clock)
+        if flipped:
+            kept = np.ones(len(by), np.bool_)
+            for element in flipped:
+                kept &= by != element
+            states, values = states[kept], values[kept]
+        # Of several sets in one step the last counts.
+        since[states] = states
+        start[states] = values
         for element in flipped:
             reset = self.elements[element]
             if isinstance(reset, Reset) and reset.update < 0:
                 # Added behind all other updates of its edge.
-                events += [(s, 0) for s, _, c in self.reset_at[element] if c == clock]
-        for state, value in sorted(events, key=lambda event: event[0]):
-            since[state:] = state
-            start[state:] = value
-        return since, start
+                for state, _, set_clock in self.reset_at[element]:
+                    if set_clock == clock:
+                        since[state], start[state] = state, 0
+        since = np.maximum.accumulate(since)
+        return since, start[since]
 
-    def varied(self, variations: Iterable[Variation] = ()) -> Varied:
-        return Varied(self, tuple(variations))
+    def _sets_of(self, clock: int) -> tuple[Ints, Ints, Ints]:
+        """(states, values, elements, or -1) of what sets a clock on the trace."""
+        if clock not in self._sets_by_clock:
+            sets = sorted(
+                (
+                    done.state,
+                    number,
+                    done.value,
+                    self.removed_by.get((done.process, done.edge, done.update), -1),
+                )
+                for number, done in enumerate(self.trace.sets)
+                if done.clock == clock
+            )
+            table = np.array(sets, np.int64).reshape(-1, 4)
+            self._sets_by_clock[clock] = table[:, 0], table[:, 2], table[:, 3]
+        return self._sets_by_clock[clock]
+
+    @cached_property
+    def resets_of(self) -> dict[int, list[tuple[int, bool, list[int]]]]:
+        """By clock: the elements that are resets of it, whether they are there (and can be
+        removed), and where on the trace that happens."""
+        found: dict[int, dict[int, list[int]]] = {}
+        for element in self.reset_elements:
+            for state, _, clock in self.reset_at[element]:
+                found.setdefault(clock, {}).setdefault(element, []).append(state)
+        return {
+            clock: [(element, self._is_there(element), states) for element, states in of.items()]
+            for clock, of in found.items()
+        }
+
+    def _is_there(self, element: int) -> bool:
+        reset = self.elements[element]
+        assert isinstance(reset, Reset)
+        return reset.update >= 0
+
+    def varied(self, variations: Iterable[Variation] = (), scale: int = 1) -> Varied:
+        return Varied(self, tuple(variations), scale)
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """One of several constraints that contradict each other: its origin (see
-    :meth:`Varied.constraints`), its weight on the grid, and whether it bounds from above."""
+#: The origin of what nobody can change: that time passes, and the property.
+NOBODY = -(10**9)
+#: Constraints that contradict each other: (origin, whether it bounds from above).
+Conflict = list[tuple[int, bool]]
 
-    origin: int
-    weight: int
-    upper: bool
+
+def _conflict(origin: Ints, upper: npt.NDArray[np.bool_]) -> Conflict:
+    return list(zip(origin.tolist(), upper.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraints:
+    """T[a] - T[b] <= weight on the grid, where the weight is not FAR. The origin of a constraint is
+    the number of its occurrence, or -1 - state where no time may pass, or NOBODY; those that are
+    `upper` bound an occurrence's clock from above."""
+
+    a: Ints
+    b: Ints
+    weight: Ints
+    origin: Ints
+    upper: npt.NDArray[np.bool_]
+
+    def those(self, which: Ints) -> Constraints:
+        return Constraints(
+            self.a[which],
+            self.b[which],
+            self.weight[which],
+            self.origin[which],
+            self.upper[which],
+        )
+
+    def and_(self, more: Sequence[tuple[int, int, int, int]]) -> Constraints:
+        """With these, (a, b, weight, origin), none of which is an upper one."""
+        if not more:
+            return self
+        a, b, weight, origin = np.array(more, np.int64).T
+        return Constraints(
+            np.concatenate([self.a, a]),
+            np.concatenate([self.b, b]),
+            np.concatenate([self.weight, weight]),
+            np.concatenate([self.origin, origin]),
+            np.concatenate([self.upper, np.zeros(len(more), np.bool_)]),
+        )
 
 
 class Varied:
-    """A system with some variations applied."""
+    """A system with some variations applied.
 
-    def __init__(self, system: System, variations: Sequence[Variation]) -> None:
+    `scale`: time is counted in such parts of a unit. The constants of the system are multiplied;
+    the amounts of shifts are in these parts already, and need not be whole units.
+    """
+
+    def __init__(self, system: System, variations: Sequence[Variation], scale: int = 1) -> None:
         self.system = system
         self.variations = variations
+        self.scale = scale
         self.op, self.value = system.op, system.value
         self.ci, self.cj = system.ci, system.cj
         self.since, self.start = system._since, system._start
-        flipped: dict[int, bool] = {}
+        if scale != 1:
+            self.value = self.value * scale
+        touched: list[npt.NDArray[np.int64]] = []
+        flipped: list[int] = []
         urgent: dict[int, bool] = {}
         for variation in variations:
             match variation:
                 case Shift(element, amount):
                     if self.value is system.value:
-                        self.value = system.value.copy()
+                        self.value = self.value.copy()
                     self.value[system.rows_of[element]] += amount
+                    touched.append(system.rows_of[element])
                 case NewOperator(element, op):
                     if self.op is system.op:
                         self.op = system.op.copy()
                     self.op[system.rows_of[element]] = OPS.index(op)
+                    touched.append(system.rows_of[element])
                 case Reference(element, name, side):
                     self._refer(element, name, side)
+                    touched.append(system.rows_of[element])
                 case Flip(element) if isinstance(system.elements[element], Reset):
-                    flipped[element] = True
+                    flipped.append(element)
                 case Flip(element):
                     urgent[element] = True
         if flipped:
             self.since, self.start = self.since.copy(), self.start.copy()
-            clocks = {clock for e in flipped for _, _, clock in system.reset_at[e]}
-            for clock in clocks:
-                self.since[clock], self.start[clock] = system.history(clock, flipped)
-        self.still = self._still(urgent)
+            of_clock: dict[int, set[int]] = {}
+            for element in flipped:
+                for _, _, clock in system.reset_at[element]:
+                    of_clock.setdefault(clock, set()).add(element)
+            for clock, elements in of_clock.items():
+                since, start = system.history(clock, frozenset(elements))
+                moved = (since != self.since[clock]) | (start != self.start[clock])
+                self.since[clock], self.start[clock] = since, start
+                rows = np.flatnonzero((self.ci == clock) | (self.cj == clock))
+                touched.append(rows[moved[system.state[rows]]])
+        if scale != 1:
+            self.start = self.start * scale
+            touched = [np.arange(len(self.op))]
+        self._still_changed = bool(urgent)
+        self.still = self._still(urgent) if urgent else system.still
+        self._touched = touched
+        self._fixed_changed = bool(flipped) or scale != 1
 
     def _refer(self, element: int, name: ClockName, side: str) -> None:
         system = self.system
@@ -283,8 +450,6 @@ class Varied:
     def _still(self, urgent: dict[int, bool]) -> list[bool]:
         system = self.system
         visits = system.trace.visits
-        if not urgent:
-            return [visit.hurry or bool(visit.urgent) for visit in visits]
         network = system.source.network
         by_place = {}
         for element in urgent:
@@ -314,72 +479,92 @@ class Varied:
         j = now - times[self.since[self.cj, state]] + grid * self.start[self.cj, state]
         return np.where(self.ci > 0, i, 0) - np.where(self.cj > 0, j, 0)
 
-    #: The origin of what nobody can change: that time passes, and the property.
-    NOBODY = -(10**9)
+    def most_readings(self, times: Ints, clock: int, since: int) -> Iterator[tuple[int, int]]:
+        """(reading, limit), on the grid, of what bounds a clock from above in this run, where it
+        was last set at a moment: the most that it can read if it was set before that."""
+        system = self.system
+        here = (self.since[self.ci, system.state] == since) & (self.ci == clock) & (self.cj == 0)
+        before = int(times[0]) - int(self.start[clock].max()) * system.grid
+        for row in np.flatnonzero(here & (self.op <= _EQ)).tolist():
+            limit = int(self.value[row]) * system.grid - int(self.op[row] == _LT)
+            yield int(times[system.moment[row]]) - before, limit
+        end = system.states - 1
+        known = [(fixed.constraint, fixed.state, fixed.moment) for fixed in system.trace.fixed]
+        known += [(constraint, end, end + 1) for bad in system.trace.bad for constraint in bad]
+        for (i, j, raw), state, moment in known:
+            if i == clock and not j and self.since[i, state] == since:
+                limit = (raw >> 1) * self.scale * system.grid - (not raw & 1)
+                yield int(times[moment]) - before, limit
+        # Of two clocks that are compared, either may count.
+        mine = (self.ci == clock) & (self.cj > 0) | (self.cj == clock)
+        if mine.any() or any(clock in (i, j) and i and j for (i, j, _), _, _ in known):
+            yield 1, 0
 
     def constraints(
         self,
         bad: int | None = None,
         upto: int | None = None,
         also: Sequence[Constraint] = (),
-    ) -> tuple[Ints, Ints, Ints, list[int], tuple[int, int]]:
-        """(a, b, weight, origin, upper): T[a] - T[b] <= weight on the grid. The origin of a
-        constraint is the number of its occurrence, or -1 - state where no time may pass, or
-        NOBODY; `upper` is where those are that bound an occurrence's clock from above.
-
-        `bad`: with this alternative of the negated property, `also`: with these constraints at
+    ) -> Constraints:
+        """`bad`: with this alternative of the negated property, `also`: with these constraints at
         the end; `upto`: only the constraints of T_j, of the first j transitions."""
+        found = self._own
+        more: list[tuple[int, int, int, int]] = []
+        if upto is not None:
+            found = found.those(self.system.kept(upto))
+            more += self._departure(upto)
+        end = self.system.states - 1
+        if bad is not None:
+            also = (*also, *self.system.trace.bad[bad])
+        more += [self._constraint(constraint, end, end + 1) for constraint in also]
+        return found.and_(more)
+
+    @cached_property
+    def _own(self) -> Constraints:
+        """All constraints of the trace, in places that do not depend on the variations."""
         system = self.system
-        grid = system.grid
-        keep = np.ones(len(system.op), bool) if upto is None else system.stage <= upto
-        which = np.flatnonzero(keep)
-        state, moment = system.state[which], system.moment[which]
-        ci, cj = self.ci[which], self.cj[which]
-        op, value = self.op[which], self.value[which]
+        base = system.plain
+        if base is None:
+            rows = np.arange(len(self.op))
+        elif not self._touched and not self._still_changed and not self._fixed_changed:
+            return base
+        else:
+            rows = np.concatenate([_NO_ROWS, *self._touched])
+        if base is None:
+            a, b, weight, origin, upper = system.places()
+        else:
+            a, b, weight = base.a.copy(), base.b.copy(), base.weight.copy()
+            origin, upper = base.origin, base.upper
+        self._place_rows(rows, a, b, weight)
+        if base is None or self._still_changed:
+            at = system.size - 1 + 2 * len(self.op)
+            weight[system.place[at : at + system.states]] = np.where(self.still, 0, FAR)
+        if base is None or self._fixed_changed:
+            at = len(weight) - len(system.trace.fixed)
+            places = system.place[at:].tolist()
+            for number, fixed in zip(places, system.trace.fixed, strict=True):
+                a[number], b[number], weight[number], _ = self._constraint(
+                    fixed.constraint, fixed.state, fixed.moment
+                )
+        return Constraints(a, b, weight, origin, upper)
+
+    def _place_rows(self, rows: Ints, a: Ints, b: Ints, weight: Ints) -> None:
+        system = self.system
+        state, moment = system.state[rows], system.moment[rows]
+        ci, cj = self.ci[rows], self.cj[rows]
+        op, value = self.op[rows], self.value[rows]
         at_i = np.where(ci > 0, self.since[ci, state], moment)
         at_j = np.where(cj > 0, self.since[cj, state], moment)
         from_i = np.where(ci > 0, self.start[ci, state], 0)
         from_j = np.where(cj > 0, self.start[cj, state], 0)
-        limit = (value - from_i + from_j) * grid
-        upper = np.flatnonzero(op <= _EQ)
-        lower = np.flatnonzero(op >= _EQ)
-        last = system.size - 1 if upto is None else upto + 1
-        chain = system._chain_a[:last]
-        parts_a = [chain, at_j[upper], at_i[lower]]
-        parts_b = [chain + 1, at_i[upper], at_j[lower]]
-        parts_w = [
-            np.zeros(last, np.int64),
-            limit[upper] - (op[upper] == _LT),
-            -limit[lower] - (op[lower] == _GT),
-        ]
-        origin = [self.NOBODY] * last + which[upper].tolist() + which[lower].tolist()
-        more: list[tuple[int, int, int, int]] = []
-        for number, still in enumerate(self.still[:last]):
-            if still:
-                more.append((number + 1, number, 0, -1 - number))
-        for fixed in system.trace.fixed:
-            if upto is None or fixed.moment <= upto:
-                more.append(self._constraint(fixed.constraint, fixed.state, fixed.moment))
-        if upto is not None:
-            more += self._departure(upto)
-        end = system.states - 1
-        if bad is not None:
-            also = (*also, *system.trace.bad[bad])
-        for constraint in also:
-            more.append(self._constraint(constraint, end, end + 1))
-        if more:
-            extra = np.array(more, np.int64)
-            parts_a.append(extra[:, 0])
-            parts_b.append(extra[:, 1])
-            parts_w.append(extra[:, 2])
-            origin += extra[:, 3].tolist()
-        return (
-            np.concatenate(parts_a),
-            np.concatenate(parts_b),
-            np.concatenate(parts_w),
-            origin,
-            (last, last + len(upper)),
-        )
+        limit = (value - from_i + from_j) * system.grid
+        upper = rows + (system.size - 1)
+        lower = upper + len(self.op)
+        upper, lower = system.place[upper], system.place[lower]
+        a[upper], b[upper] = at_j, at_i
+        a[lower], b[lower] = at_i, at_j
+        weight[upper] = np.where(op <= _EQ, limit - (op == _LT), FAR)
+        weight[lower] = np.where(op >= _EQ, -limit - (op == _GT), FAR)
 
     def _departure(self, state: int) -> list[tuple[int, int, int, int]]:
         """How long one must wait in a state before its transition can be taken.
@@ -394,9 +579,10 @@ class Varied:
         for row in rows.tolist():
             # Only what waiting can bring about.
             if self.op[row] >= _EQ and self.ci[row] > 0 and self.cj[row] == 0:
-                raw = 1 - 2 * int(self.value[row]) - (self.op[row] == _GT)
-                a, b, weight, _ = self._constraint((0, int(self.ci[row]), raw), state, state + 1)
-                found.append((a, b, weight, row))
+                clock = int(self.ci[row])
+                limit = int(self.start[clock, state]) - int(self.value[row])
+                weight = limit * system.grid - (self.op[row] == _GT)
+                found.append((int(self.since[clock, state]), state + 1, int(weight), row))
         for fixed in system.trace.fixed:
             if fixed.moment == state + 1 and fixed.constraint[0] == 0:
                 found.append(self._constraint(fixed.constraint, state, state + 1))
@@ -408,8 +594,9 @@ class Varied:
         i, j, raw = constraint
         at_i, from_i = (self.since[i, state], self.start[i, state]) if i else (moment, 0)
         at_j, from_j = (self.since[j, state], self.start[j, state]) if j else (moment, 0)
-        weight = ((raw >> 1) - from_i + from_j) * self.system.grid - (not raw & 1)
-        return int(at_j), int(at_i), int(weight), self.NOBODY
+        limit = (raw >> 1) * self.scale - from_i + from_j
+        weight = limit * self.system.grid - (not raw & 1)
+        return int(at_j), int(at_i), int(weight), NOBODY
 
     # --------------------------------------------------------------------------------- solving
 
@@ -418,18 +605,16 @@ class Varied:
         bad: int | None = None,
         upto: int | None = None,
         also: Sequence[Constraint] = (),
-    ) -> tuple[Ints | None, list[Cause]]:
+    ) -> tuple[Ints | None, Conflict]:
         """The earliest moments, on the grid; or None and constraints that contradict each
         other."""
-        a, b, weight, origin, upper = self.constraints(bad, upto, also)
+        found = self.constraints(bad, upto, also)
         size = self.system.size if upto is None else upto + 2
-        times, parent = least_solution(size, a, b, weight)
+        times, parent, last = least_solution(size, found.a, found.b, found.weight)
         if times is not None:
             return times, []
-        return None, [
-            Cause(origin[edge], int(weight[edge]), upper[0] <= edge < upper[1])
-            for edge in contradiction(a, b, parent)
-        ]
+        cycle = contradiction(found.a, found.b, parent, last)
+        return None, _conflict(found.origin[cycle], found.upper[cycle])
 
     def violation(self) -> Ints | None:
         """The moments of a run that violates the property, if there is one."""
@@ -465,8 +650,10 @@ class Varied:
         return prefix - Federation(size, [whole[:size, :size].copy()])
 
     def zone(self, bad: int | None = None, upto: int | None = None) -> Matrix | None:
-        """All solutions as a canonical matrix; None if there are none."""
-        a, b, weight, _, _ = self.constraints(bad, upto)
+        """All solutions as a canonical matrix; None if there are none. Pre: `scale` is 1."""
+        found = self.constraints(bad, upto)
+        there = found.weight != FAR
+        a, b, weight = found.a[there], found.b[there], found.weight[there]
         size = self.system.size if upto is None else upto + 2
         grid = self.system.grid
         constant = -((-weight) // grid)
@@ -497,9 +684,120 @@ class Varied:
         return True
 
     def admits(self, times: Ints) -> bool:
-        a, b, weight, _, _ = self.constraints()
-        return bool((times[a] - times[b] <= weight).all())
+        own = self._own
+        return bool((times[own.a] - times[own.b] <= own.weight).all())
 
     def delays(self, times: Ints) -> tuple[Fraction, ...]:
         grid = self.system.grid
         return tuple(Fraction(int(y) - int(x), grid) for x, y in pairwise(times.tolist()))
+
+
+class Open:
+    """The constraints of a varied system in which bounds are open: amounts that are added to those
+    of some elements decide whether there is a solution."""
+
+    def __init__(
+        self,
+        varied: Varied,
+        bad: int | None = None,
+        upto: int | None = None,
+    ) -> None:
+        """With this alternative of the negated property, or only up to this state.
+        Pre: the scale is 1."""
+        system = varied.system
+        found = varied.constraints(bad, upto)
+        there = np.flatnonzero(found.weight != FAR)
+        self._a, self._b = found.a[there], found.b[there]
+        self._origin, self._upper = found.origin[there], found.upper[there]
+        weight = found.weight[there]
+        self._grid = system.grid
+        self._size = system.size if upto is None else upto + 2
+        # The weight is a constant on the grid, or a step less where the constraint is strict.
+        self._constant = -((-weight) // self._grid)
+        self._strict = self._constant * self._grid - weight
+        # A larger bound loosens what bounds from above, and tightens the rest.
+        self._sign = np.where(self._upper, 1, -1)
+        self._element = np.where(
+            self._origin >= 0, system.element_of[np.maximum(self._origin, 0)], -1
+        )
+
+        self._rows: dict[int, Ints] = {}
+        # The contradictions met so far, as sums of the amounts of all elements.
+        self._count = 0
+        self._coefficients = np.zeros((16, len(system.rows_of)), np.int64)
+        self._least = np.zeros(16, np.int64)
+        self._conflicts: list[Conflict] = []
+
+    def _rows_of(self, element: int) -> Ints:
+        if element not in self._rows:
+            self._rows[element] = np.flatnonzero(self._element == element)
+        return self._rows[element]
+
+    def at(self, elements: Sequence[int], amounts: Sequence[int], scale: int = 1) -> Ints | Barrier:
+        """The earliest moments if these amounts are added to the bounds of these elements (in parts
+        of a unit, see `Varied`); or why there are none."""
+        constant = self._constant * scale
+        for element, amount in zip(elements, amounts, strict=True):
+            rows = self._rows_of(element)
+            constant[rows] += self._sign[rows] * amount
+        weight = constant * self._grid - self._strict
+        times, parent, last = least_solution(self._size, self._a, self._b, weight)
+        if times is not None:
+            return times
+        return self._learn(np.array(contradiction(self._a, self._b, parent, last)), elements)
+
+    def _learn(self, cycle: Ints, elements: Sequence[int]) -> Barrier:
+        conflict = _conflict(self._origin[cycle], self._upper[cycle])
+        least = -int(self._constant[cycle].sum()) + bool(self._strict[cycle].any())
+        row = np.zeros(self._coefficients.shape[1], np.int64)
+        involved = self._element[cycle]
+        np.add.at(row, involved[involved >= 0], self._sign[cycle][involved >= 0])
+        if self._count < _LEARNED:
+            if self._count == len(self._least):
+                self._coefficients = np.concatenate([self._coefficients] * 2)
+                self._least = np.concatenate([self._least] * 2)
+            self._coefficients[self._count] = row
+            self._least[self._count] = least
+            self._conflicts.append(conflict)
+            self._count += 1
+        return _barrier(row[list(elements)].tolist(), least, conflict)
+
+    def known(self, elements: Sequence[int]) -> KnownBarriers:
+        """The barriers met so far, whatever the elements were then."""
+        sums = self._coefficients[: self._count, list(elements)]
+        return KnownBarriers(sums, self._least[: self._count], self._conflicts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownBarriers:
+    """Barriers as far as some elements matter."""
+
+    sums: Ints
+    least: Ints
+    conflicts: list[Conflict]
+
+    def at(self, amounts: Sequence[int], scale: int = 1) -> Barrier | None:
+        """One that these amounts do not overcome, if there is one."""
+        if not len(self.least):
+            return None
+        slack = self.sums @ np.array(amounts, np.int64) - self.least * scale
+        worst = int(slack.argmin())
+        if slack[worst] >= 0:
+            return None
+        return _barrier(self.sums[worst].tolist(), int(self.least[worst]), self.conflicts[worst])
+
+
+def _barrier(sums: Sequence[int], least: int, conflict: Conflict) -> Barrier:
+    common = gcd(*sums) or 1
+    coefficients = {number: k // common for number, k in enumerate(sums) if k}
+    return Barrier(coefficients, -(-least // common), conflict)
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Constraints that contradict each other unless the amounts of bounds are such that a weighted
+    sum of them is at least so large (whole amounts; without coefficients: whatever they are)."""
+
+    coefficients: dict[int, int]
+    least: int
+    conflict: Conflict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,9 +15,9 @@ from whence.model.fault_tree import FaultTree, Gate
 from whence.source import InputError
 
 
-def read(text: str) -> tuple[str, dict[str, tuple[str, ...]], list[str], list[str]]:
-    """(top, name → what its line says, parameters, comments)."""
-    top, said, parameters, comments = "", {}, [], []
+def read(text: str) -> tuple[str, dict[str, tuple[str, ...]], list[str]]:
+    """(top, name → what its line says, comments)."""
+    top, said, comments = "", {}, []
     for line in text.split("\n"):
         line, _, comment = line.partition("//")
         if comment:
@@ -29,12 +30,10 @@ def read(text: str) -> tuple[str, dict[str, tuple[str, ...]], list[str], list[st
         first, *rest = line[:-1].split(" ")
         if first == "toplevel":
             top = unquoted(rest[0])
-        elif first == "param":
-            parameters.append(rest[0])
         else:
             assert unquoted(first) not in said
             said[unquoted(first)] = tuple(rest)
-    return top, said, parameters, comments
+    return top, said, comments
 
 
 def unquoted(text: str) -> str:
@@ -45,7 +44,7 @@ def unquoted(text: str) -> str:
 
 @given(tree=trees())
 def test_reads_back(tree: FaultTree) -> None:
-    top, said, parameters, _ = read(write_galileo(tree))
+    top, said, comments = read(write_galileo(tree))
     names = safe_names(tree)
     assert top == names[tree.top]
     assert set(said) == {names[node.ident] for node in (*tree.gates, *tree.events)}
@@ -65,16 +64,16 @@ def test_reads_back(tree: FaultTree) -> None:
             assert chance[0].startswith("prob=")
             value = chance[0][5:]
             if event.probability is None:
-                assert value in parameters
+                assert value == "1"
+                assert names[event.ident] in comments
             else:
                 assert float(value) == event.probability
-    assert len(parameters) == sum(e.rate is None and e.probability is None for e in tree.events)
     assert len({name.lower() for name in names.values()}) == len(names)
 
 
 def test_what_it_cannot_say_is_in_comments() -> None:
     text = write_galileo(RAILROAD)
-    _, said, _, comments = read(text)
+    _, said, comments = read(text)
     assert "only if there is no Cl between Cc and train crosses!" in comments
     assert "only if there is no Tl" in comments
     assert "probability 0.00015" in comments
@@ -84,9 +83,20 @@ def test_what_it_cannot_say_is_in_comments() -> None:
     assert said["g3"] == ("pand", '"Ca"', '"Cc"')
     assert said["Ca"] == ("lambda=2.5e-05", "dorm=0")
     assert said["Cc"] == ("prob=0.25",)
-    assert said["Ta_2"] == ("prob=p_Ta_2",)
+    assert said["Ta_2"] == ("prob=1",)
+    assert "Ta_2" in comments
     assert "Ta#2" in comments
     assert said["Train_car"] == ("or", '"Cause_1"', '"Cause_2"', '"Cause_3"')
+
+
+def test_storm_reads_it(tmp_path: Path) -> None:
+    """Where stormpy is installed, which is no dependency."""
+    storm = pytest.importorskip("stormpy.dft")
+    path = tmp_path / "tree.dft"
+    path.write_text(write_galileo(RAILROAD))
+    read_back = storm.load_dft_galileo_file(str(path))
+    assert read_back.nr_basic_elements() == len(RAILROAD.events)
+    assert read_back.nr_elements() == len(RAILROAD.events) + len(RAILROAD.gates)
 
 
 def test_what_is_no_tree_is_not_written() -> None:

@@ -40,7 +40,7 @@ __all__ = ["DEAD", "Monitor"]
 #: The state that no way leads from to acceptance.
 DEAD: frozenset[int] = frozenset()
 
-_LARGEST = 100_000
+_LARGEST = 1_000_000
 
 #: Matchings that are under way, as ideals: bit k stands for event k.
 _State = frozenset[int]

@@ -14,6 +14,7 @@ __all__ = [
     "SERVICES",
     "SUB_FUNCTIONS",
     "is_request_service",
+    "repeated",
     "repeats",
     "service_name",
 ]
@@ -271,10 +272,15 @@ _REPEATED: Final[Mapping[int, int]] = {
 }  # fmt: skip
 
 
+def repeated(service: int) -> int:
+    """How many bytes behind the service a positive response repeats from its request."""
+    return _REPEATED.get(service, 0)
+
+
 def repeats(service: int, asked: bytes, answered: bytes) -> bool:
     """Whether a positive response with the parameters `answered` repeats what it has to of the
     parameters `asked`; of both, only the start need be there."""
-    length = min(_REPEATED.get(service, 0), len(asked), len(answered))
+    length = min(repeated(service), len(asked), len(answered))
     asked, answered = asked[:length], answered[:length]
     if asked and service in SUB_FUNCTIONS:
         # The bit that suppresses the response is not repeated.

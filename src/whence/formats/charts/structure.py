@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from whence.expr.scope import Problem, Problems, suggestion
 from whence.formats.charts.nodes import Mapping, Node, Scalar, Sequence
-from whence.formats.charts.texts import NAME, read_declaration, read_effects, read_type
+from whence.formats.charts.texts import NAME, cut, read_declaration, read_effects, read_type
 from whence.model.chart import ChartVariable, Effect
 from whence.source import SourceText
 
 __all__ = ["Fields"]
 
 _ROLES = ("internal", "input", "output", "constant")
+_ROLE = re.compile(r"\s*(internal|input|output|constant)\s+")
 
 
 class Fields:
@@ -109,11 +111,11 @@ class Fields:
         return node
 
     def pairs(self, key: str) -> Iterable[tuple[Scalar, Node]]:
-        """The entries of a mapping; unless they are hazards or requirements, their keys are
-        names of the expression language."""
+        """The entries of a mapping; unless they are hazards, goals or requirements, their
+        keys are names of the expression language."""
         node = self.mapping(key)
         for name, value in () if node is None else node.pairs:
-            if key in ("requirements", "hazards"):
+            if key in ("requirements", "hazards", "goals"):
                 valid = bool(name.value.strip()) and "\n" not in name.value
             else:
                 valid = NAME.fullmatch(name.value) is not None
@@ -180,8 +182,11 @@ class Fields:
             declared = self.source_of(node, what)
             if declared is None:
                 raise Problem("", node.origin)
+            word = _ROLE.match(declared.text)
+            role = "internal" if word is None else word[1]
+            if word is not None:
+                declared = cut(declared, word.end(), len(declared.text))
             type_, initial = read_declaration(declared)
-            role = "internal"
         if initial is not None and not initial.text.strip():
             raise Problem("the initial value is missing", initial.origin(0))
         return ChartVariable(

@@ -23,13 +23,17 @@ __all__ = [
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 _RANGE = re.compile(r"int\s*\[\s*(-?\d{1,10})\s*,\s*(-?\d{1,10})\s*\]", re.ASCII)
+_FRACTION = r"(-?\d{1,9}(?:\.\d{1,9})?)"
+_FLOAT = re.compile(rf"float\s*\[\s*{_FRACTION}\s*,\s*{_FRACTION}\s*\]", re.ASCII)
 _ENUM = re.compile(r"enum\s*\{([^{}]*)\}")
 _WRAPPING = {
     f"{sign}int{bits}": (0 if sign else -(2 ** (bits - 1)), 2 ** (bits - (not sign)) - 1)
     for bits in (8, 16)
     for sign in ("", "u")
 }
-_TYPES = "bool, int, int[lo,hi], int8, uint8, int16, uint16, enum {a, b}, float or timer"
+_TYPES = (
+    "bool, int, int[lo,hi], int8, uint8, int16, uint16, enum {a, b}, float, float[lo,hi] or timer"
+)
 
 _SEND = re.compile(r"\s*send\b\s*(?![-+*/%&|^<>:=.])(.*)", re.DOTALL)
 _SENT = re.compile(r"([A-Za-z_]\w*)(?:\s+to\s+([A-Za-z_]\w*))?\s*", re.ASCII)
@@ -81,6 +85,11 @@ def read_type(source: SourceText) -> VariableType:
         if lo < -(2**31) or hi >= 2**31:
             raise Problem("the range does not fit into 32 bits", place)
         return VariableType(kind="int", lo=lo, hi=hi)
+    if found := _FLOAT.fullmatch(text):
+        bounds = Fraction(found[1]), Fraction(found[2])
+        if bounds[0] > bounds[1]:
+            raise Problem(f"the range {found[1]} to {found[2]} is empty", place)
+        return VariableType(kind="float", bounds=bounds)
     if found := _ENUM.fullmatch(text):
         members = tuple(member.strip() for member in found[1].split(","))
         for member in members:
@@ -109,7 +118,19 @@ def write_type(type_: VariableType) -> str:
             return "int"
         case "int":
             return f"int[{type_.lo},{type_.hi}]"
+        case "float" if type_.bounds is not None:
+            return f"float[{_decimal(type_.bounds[0])},{_decimal(type_.bounds[1])}]"
     return type_.kind
+
+
+def _decimal(value: Fraction) -> str:
+    """Exactly, with at most nine digits behind the point."""
+    scaled = value * 10**9
+    if scaled.denominator != 1:
+        raise Problem(f"the bound {value} has no short decimal form", unsupported=True)
+    digits = f"{abs(scaled.numerator):010d}"
+    text = f"{digits[:-9]}.{digits[-9:]}".rstrip("0").rstrip(".")
+    return f"-{text}" if scaled < 0 else text
 
 
 # --------------------------------------------------------------------------------------- effects

@@ -16,6 +16,7 @@ from whence.model.chart import (
     ChartVariable,
     Hazard,
     Machine,
+    UserGoal,
 )
 
 __all__ = ["write_chart"]
@@ -46,6 +47,7 @@ def write_chart(chart: Chart) -> str:
     whole["machines"] = {m.name: _MachineWriter(m, problems).write() for m in chart.machines}
     _put(whole, "hazards", {hazard.name: _hazard(hazard) for hazard in chart.hazards})
     _put(whole, "requirements", {r.ident: r.text for r in chart.requirements})
+    _put(whole, "goals", {goal.name: _goal(goal) for goal in chart.goals})
     problems.raise_any()
     return "".join(f"{line}\n" for line in _block(whole, 0))
 
@@ -57,6 +59,12 @@ def _put(into: dict[str, Value], key: str, value: Value) -> None:
 
 def _hazard(hazard: Hazard) -> Value:
     return {"ltl": hazard.text.text} if hazard.temporal else hazard.text.text
+
+
+def _goal(goal: UserGoal) -> Value:
+    if not goal.requirements:
+        return goal.text.text
+    return {"ltl": goal.text.text, "satisfies": list(goal.requirements)}
 
 
 def _variables(variables: tuple[ChartVariable, ...], problems: Problems) -> dict[str, Value]:

@@ -12,6 +12,7 @@ MagicDraw (`.xml`, `.xmi`, `.mdzip`), RT-Tester's exports.  What becomes what is
 :mod:`.xmi_behaviours`     guards, effects, activities
 :mod:`.xmi_events`         what transitions wait for
 :mod:`.xmi_machines`       states and transitions
+:mod:`.xmi_goals`          goals of tests
 :mod:`.xmi_chart`          all of it together
 =========================  ===============================================================
 """

@@ -13,6 +13,7 @@ from whence.formats.charts.xmi_components import (
     ports_of,
     regions_of,
 )
+from whence.formats.charts.xmi_goals import goals_of
 from whence.formats.charts.xmi_machines import MachineReader
 from whence.formats.charts.xmi_marks import Requirements, identifier, marks_of, requirements_of
 from whence.formats.charts.xmi_problems import Problems
@@ -79,6 +80,7 @@ class _Builder:
             variables=tuple(variable for variable, _ in self.shared.values()),
             signals=self.signals.all,
             requirements=self.requirements.all,
+            goals=tuple(goals_of(self.model, self.requirements, self.problems)),
             origin=root.place,
         )
 

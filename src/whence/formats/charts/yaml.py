@@ -26,12 +26,22 @@ from whence.model.chart import (
     Requirement,
     Send,
     Signal,
+    UserGoal,
 )
-from whence.source import Diagnostic, InputError, Origin
+from whence.source import Diagnostic, InputError, Origin, SourceText
 
 __all__ = ["read_chart", "read_chart_file", "schema"]
 
-_KEYS = ("chart", "time-unit", "signals", "variables", "machines", "hazards", "requirements")
+_KEYS = (
+    "chart",
+    "time-unit",
+    "signals",
+    "variables",
+    "machines",
+    "hazards",
+    "requirements",
+    "goals",
+)
 T = TypeVar("T")
 
 
@@ -75,7 +85,8 @@ class _ChartReader:
         variables = fields.variables("variables")
         requirements = tuple(self._entries("requirements", self._requirement))
         self._check_names(machines, {variable.name: variable.origin for variable in variables})
-        self._check_requirements(machines, {r.ident for r in requirements})
+        goals = tuple(self._entries("goals", self._goal))
+        self._check_requirements(machines, goals, {r.ident for r in requirements})
         return Chart(
             name=name,
             machines=machines,
@@ -83,6 +94,7 @@ class _ChartReader:
             signals=self._signals(machines),
             hazards=tuple(self._entries("hazards", self._hazard)),
             requirements=requirements,
+            goals=goals,
             time_unit=fields.choice("time-unit", ("hour", "minute", "second"), "hour"),  # type: ignore[arg-type]
             origin=fields.origin,
         )
@@ -108,6 +120,23 @@ class _ChartReader:
                 'expected a condition on states, or {ltl: "…"}',
             )
         return Hazard(name=name.value, text=text, temporal=temporal, origin=name.origin)
+
+    def _goal(self, name: Scalar, node: Node) -> UserGoal:
+        what = f"goal {name.value}"
+        requirements: tuple[str, ...] = ()
+        if isinstance(node, Mapping):
+            fields = Fields(node, ("ltl", "satisfies"), what, self.problems)
+            text, requirements = fields.source("ltl"), fields.texts("satisfies")
+        else:
+            text = self.fields.source_of(node, what)
+        if text is None or not text.text.strip():
+            raise Problem(
+                f"the goal `{name.value}` says nothing",
+                node.origin,
+                "expected a formula such as F (Machine.State && x > 0), or {ltl: …, satisfies: …}",
+            )
+        text = SourceText(text.text, text.file, text.pieces, what)
+        return UserGoal(name=name.value, text=text, requirements=requirements, origin=name.origin)
 
     def _requirement(self, name: Scalar, node: Node) -> Requirement:
         text = self.fields.source_of(node, f"requirement {name.value}")
@@ -157,21 +186,24 @@ class _ChartReader:
                         )
                     )
 
-    def _check_requirements(self, machines: tuple[Machine, ...], known: set[str]) -> None:
+    def _check_requirements(
+        self, machines: tuple[Machine, ...], goals: tuple[UserGoal, ...], known: set[str]
+    ) -> None:
         if "requirements" not in self.fields.nodes:
             return
+        items: list[ChartState | ChartTransition | UserGoal] = list(goals)
         for machine in machines:
-            items: list[ChartState | ChartTransition] = [*machine.states, *machine.transitions]
-            for item in items:
-                for name in item.requirements:
-                    if name not in known:
-                        self.problems.add(
-                            Problem(
-                                f"unknown requirement `{name}`",
-                                item.origin,
-                                suggestion(name, sorted(known)),
-                            )
+            items += [*machine.states, *machine.transitions]
+        for item in items:
+            for name in item.requirements:
+                if name not in known:
+                    self.problems.add(
+                        Problem(
+                            f"unknown requirement `{name}`",
+                            item.origin,
+                            suggestion(name, sorted(known)),
                         )
+                    )
 
 
 def _sends(machine: Machine) -> Iterable[Send]:

@@ -2,8 +2,9 @@
 
 The order of events is kept: `pand` gates are satisfied from left to right. That something must not
 happen cannot be said in this format, nor the probability of a gate: comments tell them. Basic
-events need a rate or a probability there. One that has neither gets a parameter, declared as Storm
-does it, for the reader of the file to fill in.
+events need a rate or a probability there. One that has neither is no matter of chance, as far as is
+known, and is taken for certain: what is computed of the file is then a bound from above. The file
+says so, and names these events. (Storm knows parameters, but its usual reader refuses them.)
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ def write_galileo(tree: FaultTree) -> str:
         lines.append("// This format cannot say what must not happen: see the comments at gates.")
     unknown = [event for event in tree.events if event.rate is None and event.probability is None]
     if unknown:
-        lines.append("// The probability of these basic events is not known:")
-        lines += [f"param {_parameter(names, event)};" for event in unknown]
+        lines.append(
+            "// No probability is known of these basic events; they are certain (prob=1) here:"
+        )
+        lines += [f"//   {names[event.ident]}" for event in unknown]
     lines.append(f'toplevel "{names[tree.top]}";')
     for gate in tree.gates:
         lines += [f"// {told}" for told in _told(gate, names, absences)]
@@ -34,7 +37,7 @@ def write_galileo(tree: FaultTree) -> str:
     for event in tree.events:
         if event.name != names[event.ident]:
             lines.append(f"// {one_line(event.name)}")
-        lines.append(f'"{names[event.ident]}" {_chance(names, event)};')
+        lines.append(f'"{names[event.ident]}" {_chance(event)};')
     return "\n".join(lines) + "\n"
 
 
@@ -50,13 +53,9 @@ def _told(gate: Gate, names: dict[str, str], absences: dict[str, str]) -> list[s
     return told
 
 
-def _parameter(names: dict[str, str], event: BasicEvent) -> str:
-    return f"p_{names[event.ident]}"
-
-
-def _chance(names: dict[str, str], event: BasicEvent) -> str:
+def _chance(event: BasicEvent) -> str:
     if event.rate is not None:
         return f"lambda={decimal(event.rate)} dorm=0"
     if event.probability is not None:
         return f"prob={decimal(event.probability)}"
-    return f"prob={_parameter(names, event)}"
+    return "prob=1"

@@ -1,0 +1,165 @@
+"""Tests from timed charts: read one, check it, generate a suite, write it to a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from whence import files
+from whence.api.models import to_text, version
+from whence.source import Diagnostic, InputError, Origin, SourceText, UsageError
+
+if TYPE_CHECKING:
+    from whence.model.chart import Chart
+    from whence.model.suite import Suite
+
+__all__ = ["TimedChart", "load_timed_chart", "write_suite"]
+
+AnyPath = Path | str
+
+#: The file of a suite's folder that says what is in it.
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class TimedChart:
+    """A chart whose machines step together. `hash` is that of its file; `notes` say what was
+    changed in it."""
+
+    chart: Chart
+    hash: str
+    notes: tuple[Diagnostic, ...] = ()
+
+    def widened(self) -> TimedChart:
+        """With ranges that have all defaults and all assigned values."""
+        from whence.testing.checks import widened
+
+        chart, notes = widened(self.chart)
+        return TimedChart(chart, self.hash, (*self.notes, *notes))
+
+    def check(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with it, whatever tests are wanted."""
+        from whence.testing.checks import check_model
+        from whence.testing.elaborate import elaborate
+
+        return (*self.notes, *check_model(elaborate(self.chart)))
+
+    def tests(
+        self,
+        *,
+        seed: int = 0,
+        goals: tuple[str, ...] = (),
+        kinds: tuple[str, ...] = (),
+        style: Literal["few", "short"] = "few",
+        bound: int | None = None,
+        latency: int = 50,
+        seconds: float | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> Suite:
+        """A suite for all goals of these `kinds` (none: all kinds), and for more `goals`, which
+        are temporal formulas."""
+        from whence.model.chart import UserGoal
+        from whence.testing.checks import check_model
+        from whence.testing.elaborate import elaborate
+        from whence.testing.generate import GenerateSettings, generate
+        from whence.testing.goals import KINDS
+        from whence.testing.reach import Settings
+
+        for kind in kinds:
+            if kind not in KINDS:
+                raise UsageError(f"unknown kind of goals `{kind}`; known are {', '.join(KINDS)}")
+        more = [
+            UserGoal(name=text, text=SourceText(text, "<goal>", ((0, 1, 1),), "a goal"))
+            for text in goals
+        ]
+        model = elaborate(self.chart)
+        settings = GenerateSettings(
+            seed=seed,
+            kinds=tuple(kinds) or KINDS,
+            reach=Settings() if bound is None else Settings(bound=bound),
+            tests=style,
+            latency=latency,
+            seconds=seconds,
+        )
+        findings = (*self.notes, *check_model(model))
+        return generate(
+            model, settings, more, findings=findings, hash_=self.hash, say=say or (lambda _: None)
+        )
+
+
+def load_timed_chart(path: AnyPath) -> TimedChart:
+    """A chart in YAML, UML or SysML state machines as XMI, or an SCXML document."""
+    from whence.formats.charts.scxml import read_scxml
+    from whence.formats.charts.xmi import looks_like_xmi, read_xmi
+    from whence.formats.charts.yaml import read_chart
+    from whence.formats.markup import read_bytes
+
+    name = str(path)
+    data = read_bytes(name)
+    ending = Path(name).suffix.lower()
+    if ending in (".yaml", ".yml"):
+        chart = read_chart(data, name)
+    elif ending == ".scxml":
+        chart = read_scxml(data, name)
+    elif looks_like_xmi(data[: 1 << 16]):
+        chart = read_xmi(data, name)
+    else:
+        raise InputError(
+            Diagnostic(
+                "this is no chart that tests can be made from",
+                Origin(name),
+                "expected .yaml, .scxml, or UML state machines as .xmi, .uml or .xml",
+            )
+        )
+    return TimedChart(chart, hashlib.sha256(data).hexdigest())
+
+
+def write_suite(suite: Suite, folder: AnyPath) -> None:
+    """A file for each test, and the manifest, which comes last. A folder that has something else
+    than a suite of ours is left alone."""
+    from whence.report.tests_json import case_document, suite_document
+
+    target = Path(folder)
+    before = _tests_before(target)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for name in before:
+            (target / name).unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(
+            Diagnostic(f"the folder cannot be written: {reason}", Origin(str(folder)))
+        ) from None
+    for test in suite.tests:
+        files.write_atomically(target / f"{test.ident}.json", to_text(case_document(test)))
+    manifest = suite_document(suite, version(), complete=False)
+    files.write_atomically(target / MANIFEST, to_text(manifest))
+
+
+def _tests_before(folder: Path) -> list[str]:
+    """The files of a suite that is to be replaced."""
+    try:
+        if not folder.exists():
+            return []
+        if not folder.is_dir():
+            raise InputError(Diagnostic("this is a file, not a folder", Origin(str(folder))))
+        if not any(folder.iterdir()):
+            return []
+        found = json.loads((folder / MANIFEST).read_text("utf-8"))
+        if found["schema"] != "tests/1":
+            raise ValueError("another schema")
+        names = [str(test["id"]) for test in found["tests"]]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(
+            Diagnostic(
+                "this folder is not empty, and what is in it is no suite of tests",
+                Origin(str(folder)),
+                "name a new folder",
+            )
+        ) from None
+    # Only names that we give, whatever the manifest says.
+    return [f"{name}.json" for name in names if name.startswith("test_") and name[5:].isdigit()]

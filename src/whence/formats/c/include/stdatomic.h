@@ -1,0 +1,1 @@
+#error "not supported: atomic types (`_Atomic`)"

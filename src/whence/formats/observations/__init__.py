@@ -1,0 +1,1 @@
+"""Tests of programs: tables, documents, test universes, and observations within the source."""

@@ -1,0 +1,1 @@
+"""Requirements as people and tools write them down: YAML files, and diagnostic databases."""
