@@ -109,6 +109,20 @@ def test_one_fault_does_not_draw_others_after_it() -> None:
     ]
 
 
+def test_a_fault_that_others_have_nothing_to_do_with() -> None:
+    """The response to log that nobody asked for is left out of the next explanation."""
+    log = trace(
+        "stray",
+        *((5, text) for text in ("req CTR set 5", "res CTR ack 5", "res CTR done", "req CTR get")),
+        (5, "res CTR ret 0"),
+    )
+    (stray, _), (fault, (explanation,)) = analyse(CTR, log)
+    assert (stray.index, stray.kind, fault.index) == (2, "unexpected", 4)
+    assert (explanation.events, explanation.rebased) == ((0, 1, 3, 4), True)
+    assert explain(CTR, log, fault) == (explanation,)
+    assert not verify(CTR, log, explanation)
+
+
 def test_memory_that_no_longer_matters() -> None:
     """What the session was, makes no difference to a response in time, so nothing that set it is
     relevant; and where it does, it is."""

@@ -56,8 +56,7 @@ def signature(
 ) -> tuple[str, ...]:
     """The events of an explanation, as far as the model can tell them from others."""
     looks = [] if rebased else ["after another fault"]
-    common = machine.common
-    looks += [common.patterns.look(trace.events[index], common.used) for index in events]
+    looks += [machine.common.patterns.look(trace.events[index]) for index in events]
     if fault.index is None or fault.index not in events:
         looks.append("missing")
     return tuple(looks)
