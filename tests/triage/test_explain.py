@@ -132,6 +132,31 @@ def test_memory_that_no_longer_matters() -> None:
     assert analyse(model, log)[0][1][0].events == (1, 2)
 
 
+def test_what_is_left_is_the_same_fault() -> None:
+    """Without `tick` but with its time, `use` would be too late: that would be another fault, so
+    the time goes, too."""
+    states = ("idle", "on", "wait")
+    early = ClockBound("s", "<", ms(5000))
+    model = PrdAutomaton(
+        states=tuple(map(State, states)),
+        initial=(Initial("idle"),),
+        transitions=(
+            *(PrdTransition(state, state, None) for state in states),
+            PrdTransition("idle", "on", on("open"), resets=("s",)),
+            PrdTransition("on", "on", on("tick"), resets=("s",)),
+            PrdTransition("on", "wait", on("use"), early),
+            PrdTransition("wait", "on", on("ok")),
+        ),
+        clocks=(Clock("s"),),
+    )
+    log = events((1, "open"), (4000, "tick"), (4000, "use"), (5, "bad"), (5, "ok"))
+    ((_, (explanation,)),) = analyse(model, log)
+    assert explanation.events == (0, 2, 3)
+    assert (explanation.gaps[1].dropped, explanation.gaps[1].kept) == ((1,), False)
+    assert explanation.gaps[1].time == ms(4000)
+    assert not verify(model, log, explanation)
+
+
 def test_all_explanations_where_irrelevant_sequences_overlap() -> None:
     """Two ways to the fault: `a b a` may lose its beginning or its end. What is left looks
     different: `x` and `y` mean the same to the model and are two events."""

@@ -233,10 +233,11 @@ def _greedy(
 ) -> tuple[_Reduced | None, list[tuple[Jump, ...]]]:
     """The farthest jumps from left to right that leave room for the wanted ones, and other wanted
     ones that overlap with what was chosen."""
-    forbidden: set[tuple[int, int]] = set()
+    forbidden: set[Jump] = set()
+    closed: set[int] = set()
     failures: dict[int, int] = {}
     while True:
-        jumps = tuple(_left_to_right(irrelevance, proof, wanted, frozenset(forbidden)))
+        jumps = tuple(_left_to_right(irrelevance, proof, wanted, forbidden, closed))
         reduced = _reduce(proof, jumps)
         # Where something is hidden, what is left need not fail.
         run = None if not irrelevance.hidden.nothing else _run(machine, proof, reduced)
@@ -245,24 +246,26 @@ def _greedy(
                 return None, []
             return reduced, list(_conflicts(irrelevance, proof, jumps, wanted))
         culprit = _culprit(proof, reduced, run.last)
+        forbidden.add(culprit)
         failures[culprit.start] = failures.get(culprit.start, 0) + 1
-        if failures[culprit.start] < _MOST_RETRIES:
-            forbidden.add((culprit.start, culprit.end))
-        else:
-            forbidden.update((culprit.start, end) for end in range(proof.gaps))
+        if failures[culprit.start] >= _MOST_RETRIES:
+            closed.add(culprit.start)
 
 
 def _left_to_right(
     irrelevance: Irrelevance,
     proof: Proof,
     wanted: tuple[Jump, ...],
-    forbidden: frozenset[tuple[int, int]],
+    forbidden: Collection[Jump],
+    closed: Collection[int],
 ) -> Iterator[Jump]:
     gap = 0
-    remaining = [jump for jump in wanted if (jump.start, jump.end) not in forbidden]
+    remaining = [jump for jump in wanted if jump not in forbidden]
     while gap < proof.gaps:
         if remaining and remaining[0].start == gap:
             jump: Jump | None = remaining.pop(0)
+        elif gap in closed:
+            jump = None
         else:
             limit = remaining[0].start - 1 if remaining else proof.gaps - 1
             jump = irrelevance.farthest(gap, gap, limit, forbidden)
@@ -282,7 +285,7 @@ def _conflicts(
         known = tuple(other for other in wanted if other.end < jump.start)
         found: list[Jump] = []
         for start in range(jump.end, jump.start, -1):
-            other = irrelevance.farthest(start, jump.end, proof.gaps - 1, frozenset())
+            other = irrelevance.farthest(start, jump.end, proof.gaps - 1)
             if other is not None and all(other.end != known_.end for known_ in found):
                 found.append(other)
         for other in found:
