@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from whence.model.prd import (
-    ANY_EVENT,
     AllOf,
     Assignment,
     Captured,
@@ -147,5 +146,3 @@ TEST_3 = trace(
     (58, "req CTR get"),
     (4, "res CTR ret 5"),
 )
-
-__all__ = ["ANY_EVENT", "TEST_1", "TEST_2", "TEST_3", "ctr", "events_automaton", "time_automaton"]

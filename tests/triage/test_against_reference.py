@@ -18,9 +18,10 @@ from whence.triage.classify import classify
 from whence.triage.conditions import Cell
 from whence.triage.describe import assertion_text
 from whence.triage.explain import analyse
+from whence.triage.irrelevance import Irrelevance
 from whence.triage.localize import localize
 from whence.triage.machine import Machine, prepared
-from whence.triage.proofs import proof_of
+from whence.triage.proofs import Hidden, proof_of, waits
 from whence.triage.replay import END, replay
 from whence.triage.results import Assertion, Explanation, Literal_
 from whence.triage.verify import verify
@@ -243,6 +244,28 @@ def test_what_is_dropped_is_irrelevant(
                     for other in (after[end], before[end])
                 )
             start = end + 1
+
+
+@given(automata(), traces(6))
+@settings(max_examples=2 * EXAMPLES)
+def test_what_is_known_of_other_events_is_right_for_these(
+    automaton: reference.Automaton, trace: reference.Trace
+) -> None:
+    """Answers about irrelevance are kept, and used again for the same question."""
+    model, log = to_automaton(automaton), to_trace(trace)
+    machine = prepared(model).machine(log)
+    segment = next(iter(replay(machine, log)))
+    if not segment.failed:
+        return
+    proof = proof_of(machine, segment)
+    irrelevance = Irrelevance(machine, proof, Hidden())
+    for start in range(proof.gaps):
+        for end in range(start + 1, proof.gaps):
+            found = irrelevance.rule(start, end)
+            assert found == Irrelevance(machine, proof, Hidden()).rule(start, end)
+            amount = sum(proof.amounts[start : end + 1])
+            if found == "wait":
+                assert waits(machine, proof.after[start], amount, proof.before[end], Hidden())
 
 
 @given(automata(), traces(5))

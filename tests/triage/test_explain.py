@@ -109,6 +109,20 @@ def test_one_fault_does_not_draw_others_after_it() -> None:
     ]
 
 
+def test_a_fault_that_others_have_nothing_to_do_with() -> None:
+    """The response to log that nobody asked for is left out of the next explanation."""
+    log = trace(
+        "stray",
+        *((5, text) for text in ("req CTR set 5", "res CTR ack 5", "res CTR done", "req CTR get")),
+        (5, "res CTR ret 0"),
+    )
+    (stray, _), (fault, (explanation,)) = analyse(CTR, log)
+    assert (stray.index, stray.kind, fault.index) == (2, "unexpected", 4)
+    assert (explanation.events, explanation.rebased) == ((0, 1, 3, 4), True)
+    assert explain(CTR, log, fault) == (explanation,)
+    assert not verify(CTR, log, explanation)
+
+
 def test_memory_that_no_longer_matters() -> None:
     """What the session was, makes no difference to a response in time, so nothing that set it is
     relevant; and where it does, it is."""
@@ -116,6 +130,31 @@ def test_memory_that_no_longer_matters() -> None:
     model = server(PrdTransition("idle", "idle", on("open"), assignments=set_))
     log = events((1, "open"), (5, "req"), (60, "res"))
     assert analyse(model, log)[0][1][0].events == (1, 2)
+
+
+def test_what_is_left_is_the_same_fault() -> None:
+    """Without `tick` but with its time, `use` would be too late: that would be another fault, so
+    the time goes, too."""
+    states = ("idle", "on", "wait")
+    early = ClockBound("s", "<", ms(5000))
+    model = PrdAutomaton(
+        states=tuple(map(State, states)),
+        initial=(Initial("idle"),),
+        transitions=(
+            *(PrdTransition(state, state, None) for state in states),
+            PrdTransition("idle", "on", on("open"), resets=("s",)),
+            PrdTransition("on", "on", on("tick"), resets=("s",)),
+            PrdTransition("on", "wait", on("use"), early),
+            PrdTransition("wait", "on", on("ok")),
+        ),
+        clocks=(Clock("s"),),
+    )
+    log = events((1, "open"), (4000, "tick"), (4000, "use"), (5, "bad"), (5, "ok"))
+    ((_, (explanation,)),) = analyse(model, log)
+    assert explanation.events == (0, 2, 3)
+    assert (explanation.gaps[1].dropped, explanation.gaps[1].kept) == ((1,), False)
+    assert explanation.gaps[1].time == ms(4000)
+    assert not verify(model, log, explanation)
 
 
 def test_all_explanations_where_irrelevant_sequences_overlap() -> None:

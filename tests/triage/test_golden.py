@@ -56,6 +56,21 @@ def test_the_log_exchange_is_irrelevant_but_not_its_time() -> None:
     assert explain(CTR, TEST_2, localize(CTR, TEST_2).faults[0]) == (explanation,)
 
 
+def test_time_that_is_needed_is_all_kept() -> None:
+    """Test-3 with a log exchange: only with all of its time has the value to be reset."""
+    log = trace(
+        "Test-3 with log",
+        *((10, text) for text in ("req CTR set 5", "res CTR ack 5")),
+        *((20, text) for text in ("req CTR log 7", "res CTR done", "req CTR get")),
+        (4, "res CTR ret 5"),
+    )
+    ((_, (explanation,)),) = analyse(CTR, log)
+    assert explanation.events == (0, 1, 4, 5)
+    assert explanation.gaps[2].time == ms(60)
+    assert explanation.gaps[2].matters
+    assert explanation.key == only("3").key
+
+
 def test_the_assertions_of_figure_3() -> None:
     explanation = only("2")
     after_ack, before_get = explanation.after[2], explanation.before[2]
@@ -112,10 +127,10 @@ def test_classes_do_not_depend_on_what_the_model_cannot_tell_apart() -> None:
             (4, "res CTR done"),
             (40, f"req CTR log {data}"),
             (20, "res CTR ack 4"),
+            (2, "res CTR done"),
         )
-        # The response to log is missing, too, at the end.
-        ((fault, (explanation,)), _) = analyse(CTR, log)
-        assert fault.kind == "unexpected"
+        ((fault, (explanation,)),) = analyse(CTR, log)
+        assert (fault.kind, fault.resynchronised) == ("unexpected", "ignored")
         assert explanation.events == (2, 3)
         assert explanation.signature == ("req CTR log", "res CTR ack val=4")
         return explanation

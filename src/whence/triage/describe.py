@@ -25,7 +25,7 @@ from whence.triage.values import Memory, Values
 from whence.triage.words import time_text, values_text
 from whence.zones.dates import FAR, Dates, anything, tighten
 
-__all__ = ["Described", "assertion_text", "described", "memory_literal"]
+__all__ = ["Described", "as_cell", "assertion_text", "described", "memory_literal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ def described(
     cells: Sequence[Cell], care: Sequence[Cell], ranges: Memory, universe: Dates
 ) -> list[Described]:
     """The cells, as far as they are among those in question, `care`.
+
+    With :func:`as_cell` these are cells that say the same of those in question.
 
     Pre: the care cells are within `ranges` and `universe`."""
     relevant = [cell for cell in cells if meet_cells([cell], care)]
@@ -89,14 +91,14 @@ def _needed(
     for one in found:
         if len(kept) == 1:
             break
-        others = [_cell(other, ranges, universe) for other in kept if other is not one]
-        mine = meet_cells([_cell(one, ranges, universe)], care)
+        others = [as_cell(other, ranges, universe) for other in kept if other is not one]
+        mine = meet_cells([as_cell(one, ranges, universe)], care)
         if all(covers(others, part) for part in mine):
             kept = [other for other in kept if other is not one]
     return kept
 
 
-def _cell(one: Described, ranges: Memory, universe: Dates) -> Cell:
+def as_cell(one: Described, ranges: Memory, universe: Dates) -> Cell:
     sets = dict(one.sets)
     memory = tuple(sets.get(n, values) for n, values in enumerate(ranges))
     return memory, _zone(one.bounds, universe)

@@ -6,9 +6,9 @@ events that look alike, only the one with the latest events is told. What is lef
 has to fail at its end, and only there.
 
 After a fault, the replay goes on from where it resynchronised. If the events since then, or the
-last of them, fail at the same place when they are replayed from the initial condition, the fault
-before has nothing to do with this one, and it is explained from there (`rebased`); otherwise, from
-where the replay resynchronised.
+last of them, or all events of the trace but those that were faults, fail at the same place when
+they are replayed from the initial condition, the faults before have nothing to do with this one,
+and it is explained from there (`rebased`); otherwise, from where the replay resynchronised.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from whence.model.prd import EventTrace, PrdAutomaton
 from whence.source import UsageError
 from whence.triage.conditions import Condition, covers
 from whence.triage.describe import assertion_text
-from whence.triage.images import everything, post_event, post_time
+from whence.triage.images import everything
 from whence.triage.irrelevance import Irrelevance, Jump
 from whence.triage.localize import fault_of
 from whence.triage.machine import Machine, prepared
 from whence.triage.proofs import Hidden, Proof, Run, entails, forward, interpolate, proof_of
-from whence.triage.replay import END, Segment, replay, silent
+from whence.triage.replay import END, Segment, replay
 from whence.triage.results import Explanation, Fault, Gap
 from whence.triage.templates import instance_key, satisfied, signature, template_of
 from whence.zones.dates import anything
@@ -46,12 +47,12 @@ def explain(
     """All explanations of a fault of this trace, ignoring the variables and clocks `hide`."""
     machine = prepared(automaton).machine(trace)
     hidden = _hidden(machine, hide)
-    number = 0
+    faulty: list[int] = []
     for segment in replay(machine, trace):
         if segment.failed:
-            if number == fault.number:
-                return _explain(machine, trace, segment, fault, hidden)
-            number += 1
+            if len(faulty) == fault.number:
+                return _explain(machine, trace, segment, fault, hidden, frozenset(faulty))
+            faulty += segment.numbers[-1:]
     raise UsageError(f"the trace {trace.name} has no fault number {fault.number}")
 
 
@@ -65,7 +66,8 @@ def analyse(
     for segment in replay(machine, trace):
         if segment.failed:
             fault = fault_of(machine, trace, segment, len(found))
-            found.append((fault, _explain(machine, trace, segment, fault, hidden)))
+            faulty = frozenset(other.index for other, _ in found if other.index is not None)
+            found.append((fault, _explain(machine, trace, segment, fault, hidden, faulty)))
     return tuple(found)
 
 
@@ -81,13 +83,18 @@ def _hidden(machine: Machine, names: Collection[str]) -> Hidden:
 
 
 def _explain(
-    machine: Machine, trace: EventTrace, segment: Segment, fault: Fault, hidden: Hidden
+    machine: Machine,
+    trace: EventTrace,
+    segment: Segment,
+    fault: Fault,
+    hidden: Hidden,
+    faulty: Collection[int],
 ) -> tuple[Explanation, ...]:
-    rebased = segment.first == 0
+    rebased = not segment.since
     if not rebased:
-        tail = _rebased(machine, segment)
-        if tail is not None:
-            segment, rebased = tail, True
+        other = _tail(machine, segment) or _without(machine, trace, segment, faulty)
+        if other is not None:
+            segment, rebased = other, True
         elif not _as_usual(machine, segment.initial):
             machine = machine.unbounded
     proof = proof_of(machine, segment)
@@ -101,40 +108,51 @@ def _explain(
     return tuple(found)
 
 
-def _rebased(machine: Machine, segment: Segment) -> Segment | None:
+def _tail(machine: Machine, segment: Segment) -> Segment | None:
     """The longest stretch at the end of a segment that fails there from the initial condition."""
-    of_time = segment.of_time
-    shapes = segment.shapes[: len(segment.amounts) - of_time]
+    shapes = segment.shapes[: len(segment.amounts) - segment.of_time]
     first = 0
     while first < len(segment.amounts):
         amounts = segment.amounts[first:]
-        after: list[Condition] = []
-        before: list[Condition] = []
-        condition = machine.initial()
-        for n, amount in enumerate(amounts):
-            after.append(condition)
-            waited = post_time(machine, condition, amount)
-            before.append(waited)
-            if not waited or first + n == len(shapes):
-                break
-            shape = shapes[first + n]
-            condition = (
-                silent(machine, waited) if shape == END else post_event(machine, waited, shape)
-            )
-            if not condition:
-                break
-        if (
-            len(before) == len(amounts)
-            and (not before[-1]) == of_time
-            and (of_time or not condition)
-        ):
-            start = segment.start + Fraction(sum(segment.amounts[:first]), machine.scale)
+        run = forward(machine, machine.initial(), amounts, shapes[first:])
+        if run.fails:
             return Segment(
-                segment.first + first, start, after, before, amounts, segment.shapes[first:], True
+                since=segment.since,
+                start=segment.start + Fraction(sum(segment.amounts[:first]), machine.scale),
+                numbers=segment.numbers[first:],
+                after=run.after,
+                before=run.before,
+                amounts=amounts,
+                shapes=segment.shapes[first:],
+                failed=True,
             )
         # The event that fails too early, and all before it, are left out.
-        first += len(before)
+        first += run.last + 1
     return None
+
+
+def _without(
+    machine: Machine, trace: EventTrace, segment: Segment, faulty: Collection[int]
+) -> Segment | None:
+    """All events of the trace up to the fault, without those that were faults before, if they fail
+    there from the initial condition."""
+    at_end = len(segment.numbers) < len(segment.amounts)
+    last = len(trace.events) - 1 if at_end else segment.numbers[-1]
+    numbers = [n for n in range(last + 1) if n not in faulty]
+    start = trace.events[0].date if trace.start is None else trace.start
+    dates = [start, *(trace.events[n].date for n in numbers)]
+    if at_end:
+        dates.append(segment.start + Fraction(sum(segment.amounts), machine.scale))
+    amounts = [int((b - a) * machine.scale) for a, b in pairwise(dates)]
+    shapes = [machine.common.patterns.shape(trace.events[n]) for n in numbers]
+    if at_end and not segment.of_time:
+        shapes.append(END)
+    # The event after a time that cannot pass has no part in it.
+    proved = shapes[: len(amounts) - segment.of_time]
+    run = forward(machine, machine.initial(), amounts, proved)
+    if not run.fails:
+        return None
+    return Segment(segment.since, start, numbers, run.after, run.before, amounts, shapes, True)
 
 
 def _as_usual(machine: Machine, condition: Condition) -> bool:
@@ -215,10 +233,11 @@ def _greedy(
 ) -> tuple[_Reduced | None, list[tuple[Jump, ...]]]:
     """The farthest jumps from left to right that leave room for the wanted ones, and other wanted
     ones that overlap with what was chosen."""
-    forbidden: set[tuple[int, int]] = set()
+    forbidden: set[Jump] = set()
+    closed: set[int] = set()
     failures: dict[int, int] = {}
     while True:
-        jumps = tuple(_left_to_right(irrelevance, proof, wanted, frozenset(forbidden)))
+        jumps = tuple(_left_to_right(irrelevance, proof, wanted, forbidden, closed))
         reduced = _reduce(proof, jumps)
         # Where something is hidden, what is left need not fail.
         run = None if not irrelevance.hidden.nothing else _run(machine, proof, reduced)
@@ -227,24 +246,26 @@ def _greedy(
                 return None, []
             return reduced, list(_conflicts(irrelevance, proof, jumps, wanted))
         culprit = _culprit(proof, reduced, run.last)
+        forbidden.add(culprit)
         failures[culprit.start] = failures.get(culprit.start, 0) + 1
-        if failures[culprit.start] < _MOST_RETRIES:
-            forbidden.add((culprit.start, culprit.end))
-        else:
-            forbidden.update((culprit.start, end) for end in range(proof.gaps))
+        if failures[culprit.start] >= _MOST_RETRIES:
+            closed.add(culprit.start)
 
 
 def _left_to_right(
     irrelevance: Irrelevance,
     proof: Proof,
     wanted: tuple[Jump, ...],
-    forbidden: frozenset[tuple[int, int]],
+    forbidden: Collection[Jump],
+    closed: Collection[int],
 ) -> Iterator[Jump]:
     gap = 0
-    remaining = [jump for jump in wanted if (jump.start, jump.end) not in forbidden]
+    remaining = [jump for jump in wanted if jump not in forbidden]
     while gap < proof.gaps:
         if remaining and remaining[0].start == gap:
             jump: Jump | None = remaining.pop(0)
+        elif gap in closed:
+            jump = None
         else:
             limit = remaining[0].start - 1 if remaining else proof.gaps - 1
             jump = irrelevance.farthest(gap, gap, limit, forbidden)
@@ -264,7 +285,7 @@ def _conflicts(
         known = tuple(other for other in wanted if other.end < jump.start)
         found: list[Jump] = []
         for start in range(jump.end, jump.start, -1):
-            other = irrelevance.farthest(start, jump.end, proof.gaps - 1, frozenset())
+            other = irrelevance.farthest(start, jump.end, proof.gaps - 1)
             if other is not None and all(other.end != known_.end for known_ in found):
                 found.append(other)
         for other in found:
@@ -325,7 +346,7 @@ def _explanation(
     else:  # where something is hidden, what is left need not fail
         small = _selected(proof, reduced)
     observed = [n for n in reduced.kept if proof.shapes[n] != END]
-    events = [segment.first + n for n in observed]
+    events = [segment.numbers[n] for n in observed]
     if fault.index is not None and fault.kind == "late" and fault.index not in events:
         events.append(fault.index)
     looks = signature(machine, trace, fault, events, rebased)
@@ -383,7 +404,7 @@ def _gaps(
         end = gap if jump is None else jump.end
         yield Gap(
             time=Fraction(amount, machine.scale),
-            dropped=tuple(range(segment.first + gap, segment.first + end)),
+            dropped=tuple(segment.numbers[gap:end]),
             kept=jump is None or jump.rule == "wait",
             matters=not entails(machine, small.after[n], small.before[n], hidden),
         )

@@ -16,7 +16,7 @@ can wait; and if time is the fault, it has to be stuck in the states where it wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -81,7 +81,7 @@ class Irrelevance:
         return self._forms.setdefault(key, len(self._forms))
 
     def farthest(
-        self, start: int, beyond: int, up_to: int, forbidden: frozenset[tuple[int, int]]
+        self, start: int, beyond: int, up_to: int, forbidden: Collection[Jump] = ()
     ) -> Jump | None:
         """The jump from a gap that leads farthest, beyond one gap, and up to another."""
         for end in self._candidates(start):
@@ -89,10 +89,9 @@ class Irrelevance:
                 continue
             if end <= beyond or end <= start:
                 return None
-            if (start, end) not in forbidden:
-                rule = self.rule(start, end)
-                if rule is not None:
-                    return Jump(start, end, rule)
+            rule = self.rule(start, end, forbidden)
+            if rule is not None:
+                return Jump(start, end, rule)
         return None
 
     def _candidates(self, start: int) -> list[int]:
@@ -117,11 +116,13 @@ class Irrelevance:
             found = self._possible[key] = sorted(gaps, reverse=True)
         return found
 
-    def rule(self, start: int, end: int) -> Rule | None:
+    def rule(self, start: int, end: int, forbidden: Collection[Jump] = ()) -> Rule | None:
         """A rule by which the events between two gaps are irrelevant."""
-        if self._waiting(start, end):
+        if self._waiting(start, end) and Jump(start, end, "wait") not in forbidden:
             return "wait"
         for rule in _PLAIN:
+            if Jump(start, end, rule) in forbidden:
+                continue
             mine = self.proof.after if rule[0] == "a" else self.proof.before
             theirs = self.proof.after if rule[1] == "a" else self.proof.before
             if not theirs[end].states or not mine[start].states:

@@ -54,8 +54,9 @@ def localize(automaton: PrdAutomaton, trace: EventTrace) -> Localization:
 
 def fault_of(machine: Machine, trace: EventTrace, segment: Segment, number: int) -> Fault:
     """The fault at the end of a segment."""
-    index = segment.first + len(segment.amounts) - 1
-    event = trace.events[index] if index < len(trace.events) else None
+    gaps = len(segment.amounts)
+    index = segment.numbers[-1] if len(segment.numbers) == gaps else None
+    event = None if index is None else trace.events[index]
     elapsed = sum(segment.amounts)
     date = segment.start + Fraction(elapsed, machine.scale)
     live = segment.after[-1] if segment.of_time else segment.before[-1]
@@ -70,11 +71,11 @@ def fault_of(machine: Machine, trace: EventTrace, segment: Segment, number: int)
     return Fault(
         trace=trace.name,
         number=number,
-        index=None if event is None else index,
+        index=index,
         event=event,
         date=date,
         kind=kind,
-        since=segment.first,
+        since=segment.since,
         states=tuple(states[state].name for state in sorted(live)),
         expected=expected,
         violated=violated,

@@ -107,7 +107,9 @@ class Prepared:
         transitions = automaton.transitions
         self.source = [self.numbers[t.source] for t in transitions]
         self.target = [self.numbers[t.target] for t in transitions]
-        self.patterns = Patterns(t.pattern for t in transitions if t.pattern is not None)
+        self.patterns = Patterns(
+            (t.pattern, _captured(t)) for t in transitions if t.pattern is not None
+        )
         states = len(automaton.states)
         self.on_event: list[dict[int, list[int]]] = [{} for _ in range(states)]
         self.on_time: list[list[int]] = [[] for _ in range(states)]
@@ -129,21 +131,9 @@ class Prepared:
             else:
                 self.on_time[self.source[n]].append(n)
                 self.into_on_time[self.target[n]].append(n)
-        self._used: list[frozenset[str]] | None = None
         self.denominator = lcm(*(b.denominator for b in _bounds_of(automaton)), 1)
         self.largest = max((abs(b) for b in _bounds_of(automaton)), default=Fraction(0))
         self._machines: dict[int, Machine] = {}
-
-    @property
-    def used(self) -> list[frozenset[str]]:
-        """For each pattern the captured values that some guard or update reads."""
-        if self._used is None:
-            self._used = [frozenset()] * len(self.patterns.patterns)
-            for by_pattern in self.on_event:
-                for pattern, numbers in by_pattern.items():
-                    for n in numbers:
-                        self._used[pattern] |= _captured(self.automaton.transitions[n])
-        return self._used
 
     def machine(self, trace: EventTrace) -> Machine:
         """The automaton with dates scaled so that those of the trace are integers."""
@@ -394,6 +384,9 @@ def _reads(term: Term) -> Iterator[Term]:
 
 
 def _captured(transition: PrdTransition) -> frozenset[str]:
+    """The captured values that the guard and the updates read."""
+    if transition.guard == TRUE and not transition.assignments:
+        return frozenset()
     terms = [assignment.value for assignment in transition.assignments]
     for part in _parts(transition.guard):
         if isinstance(part, Comparison):

@@ -85,11 +85,24 @@ def _field(
 class Patterns:
     """The patterns of an automaton, each with a number."""
 
-    def __init__(self, patterns: Iterable[EventPattern]) -> None:
+    def __init__(self, patterns: Iterable[tuple[EventPattern, frozenset[str]]]) -> None:
+        """Patterns, in any number of times, with captured values that guards and updates use."""
         self.numbers: dict[EventPattern, int] = {}
-        for pattern in patterns:
-            self.numbers.setdefault(pattern, len(self.numbers))
+        used: list[frozenset[str]] = []
+        # Equal patterns are mostly one object, and hashing them again costs time.
+        known: dict[int, tuple[EventPattern, int]] = {}
+        for pattern, names in patterns:
+            if id(pattern) not in known:
+                number = self.numbers.setdefault(pattern, len(self.numbers))
+                known[id(pattern)] = pattern, number
+                if number == len(used):
+                    used.append(frozenset())
+            number = known[id(pattern)][1]
+            if names:
+                used[number] |= names
         self.patterns = tuple(self.numbers)
+        #: For each pattern, what is used of what it captures.
+        self.used = used
         self._by_label: dict[str, _Group] = {}
         self._anywhere = _Group()
         for number, pattern in enumerate(self.patterns):
@@ -122,7 +135,8 @@ class Patterns:
         ):
             captured = match(self.patterns[number], event)
             if captured is not None:
-                matched.append((number, tuple(sorted(captured.items()))))
+                used = self.used[number]
+                matched.append((number, tuple(sorted(c for c in captured.items() if c[0] in used))))
         shape = tuple(matched)
         number = self._shape_numbers.setdefault(shape, len(self.shapes))
         if number == len(self.shapes):
@@ -135,9 +149,9 @@ class Patterns:
         self._shape_numbers.clear()
         self.shapes.clear()
 
-    def look(self, event: TimedEvent, used: Sequence[frozenset[str]]) -> str:
+    def look(self, event: TimedEvent) -> str:
         """The event as far as patterns can tell it from others: its label, the fields whose values
-        are captured and (by number of the pattern) `used`, and those whose values are among the
+        are captured and used, and those whose values are among the
         single values that a pattern asks for. Of an event that matches nothing, all fields that
         patterns for this label speak of."""
         group = self._by_label.get(event.label)
@@ -151,7 +165,7 @@ class Patterns:
                 parts = [part for part in _mentioned(pattern) if part.name == name]
                 if not parts:
                     continue
-                captured = {c for part in parts for c in _captures(part)} & used[number]
+                captured = {c for part in parts for c in _captures(part)} & self.used[number]
                 asked = any(value in part.values for part in parts) or not matched
                 if (captured or asked) and match(_without(pattern, name), event) is not None:
                     shown.append(f"{name}={_shown(value)}")

@@ -48,14 +48,16 @@ END = -1
 class Segment:
     """A stretch of a trace without a fault but at its end, if `failed`.
 
-    The events number `first`, `first + 1`, … of the trace have the given shapes. `after[g]` is
+    The events with these `numbers` in the trace have the given shapes; `since` is the number of
+    events up to the fault before. `after[g]` is
     what holds after g of them, `before[g]` what holds when the time until the next has passed;
     `amounts[g]` is that time. With a fault there is one event more than the model takes, or (after
     a complete trace) its end; or the last of `before` is empty: time itself is the fault.
     """
 
-    first: int
+    since: int
     start: Fraction
+    numbers: list[int]
     after: list[Condition]
     before: list[Condition]
     amounts: list[int]
@@ -98,6 +100,7 @@ def replay(machine: Machine, trace: EventTrace) -> Iterator[Segment]:
         amount = int((event.date - now) * scale)
         now = event.date
         shape = patterns.shape(event)
+        segment.numbers.append(number)
         segment.amounts.append(amount)
         segment.shapes.append(shape)
         waited = post_time(machine, segment.after[-1], amount)
@@ -110,10 +113,8 @@ def replay(machine: Machine, trace: EventTrace) -> Iterator[Segment]:
                 reached = post_event(machine, waited, shape)
                 segment.how = "late"
             if not reached:
-                coming = trace.events[number + 1] if number + 1 < len(trace.events) else None
-                gap = 0 if coming is None else max(0, int((coming.date - now) * scale))
-                after = None if coming is None else patterns.shape(coming)
-                reached, segment.how = resynchronised(machine, waited, shape, gap, after)
+                coming = _coming(machine, trace, number, now)
+                reached, segment.how = resynchronised(machine, waited, shape, *coming)
             yield segment
             segment = _begin(number + 1, now, reached)
         else:
@@ -132,14 +133,27 @@ def replay(machine: Machine, trace: EventTrace) -> Iterator[Segment]:
     yield segment
 
 
+def _coming(
+    machine: Machine, trace: EventTrace, number: int, now: Fraction
+) -> tuple[int, int | None]:
+    """The time until what comes after an event, and its shape."""
+    if number + 1 < len(trace.events):
+        event = trace.events[number + 1]
+        # Dates that run backwards are complained about when it is their turn.
+        amount = max(0, int((event.date - now) * machine.scale))
+        return amount, machine.common.patterns.shape(event)
+    end = now if trace.end is None else max(now, trace.end)
+    return int((end - now) * machine.scale), END if trace.complete else None
+
+
 def _start(trace: EventTrace) -> Fraction:
     if trace.start is not None:
         return trace.start
     return trace.events[0].date if trace.events else Fraction(0)
 
 
-def _begin(first: int, start: Fraction, condition: Condition) -> Segment:
-    return Segment(first, start, [condition], [], [], [])
+def _begin(since: int, start: Fraction, condition: Condition) -> Segment:
+    return Segment(since, start, [], [condition], [], [], [])
 
 
 # --------------------------------------------------------------------------- resynchronisation
@@ -148,7 +162,7 @@ def _begin(first: int, start: Fraction, condition: Condition) -> Segment:
 def resynchronised(
     machine: Machine, condition: Condition, shape: int, amount: int, then: int | None
 ) -> tuple[Condition, Resynchronised]:
-    """Where the replay goes on after an event that cannot come in `condition`; `then` is the event
+    """Where the replay goes on after an event that cannot come in `condition`; `then` is what comes
     after it, an amount of time later."""
     found = _believed(machine, condition, shape)
     if found:
@@ -156,7 +170,12 @@ def resynchronised(
     how: Resynchronised = "skipped"
     found = post_event(machine, _after_anything(machine, condition), shape)
     if not found:
-        if then is None or post_event(machine, post_time(machine, condition, amount), then):
+        later = post_time(machine, condition, amount)
+        if then == END:
+            later = silent(machine, later)
+        elif then is not None:
+            later = post_event(machine, later, then)
+        if later:
             return condition, "ignored"
         how, found = "anywhere", post_event(machine, _anywhere(machine, shape), shape)
     if not found:

@@ -21,7 +21,7 @@ import numpy as np
 
 from whence.model.prd import EventTrace
 from whence.triage.conditions import Cell, Condition, put
-from whence.triage.describe import described
+from whence.triage.describe import as_cell, described
 from whence.triage.images import before_event, before_time, everything, post_event
 from whence.triage.machine import Machine
 from whence.triage.proofs import at_the_end
@@ -44,6 +44,9 @@ __all__ = ["instance_key", "satisfied", "signature", "template_of"]
 #: Where time alone leads to a state with more cells than that, it may lead there with any clocks.
 _MOST_CELLS = 64
 
+#: So many dates are kept in the zones of a template.
+_MOST_DATES = 48
+
 _NONE = np.empty((0, 3), np.int64)
 _NO_RESETS = np.empty(0, np.int64)
 
@@ -56,8 +59,7 @@ def signature(
 ) -> tuple[str, ...]:
     """The events of an explanation, as far as the model can tell them from others."""
     looks = [] if rebased else ["after another fault"]
-    common = machine.common
-    looks += [common.patterns.look(trace.events[index], common.used) for index in events]
+    looks += [machine.common.patterns.look(trace.events[index]) for index in events]
     if fault.index is None or fault.index not in events:
         looks.append("missing")
     return tuple(looks)
@@ -113,14 +115,16 @@ def _template(
                     machine, escapes, inside, sorted(states), shapes[gap], universe
                 )
             inside = states
-            _collect(machine, atoms, 2 * gap + 1, gap + 1, escapes, before[gap], universe, ends)
+            escapes = _collect(
+                machine, atoms, 2 * gap + 1, gap + 1, escapes, before[gap], universe, ends
+            )
         states = frozenset(after[gap])
         escapes = before_time(machine, escapes, inside, sorted(states), None, universe)
         inside = states
         universe = _one_date_more(machine, universe)
         ends.append(gap)
         universe, escapes = _without_idle_dates(universe, escapes, ends, machine.clocks)
-        _collect(machine, atoms, 2 * gap, gap, escapes, after[gap], universe, ends)
+        escapes = _collect(machine, atoms, 2 * gap, gap, escapes, after[gap], universe, ends)
     ordered = tuple(sorted(atoms.values(), key=lambda atom: (atom.position, atom.text)))
     return Template(_digest([list(looks), [atom.text for atom in ordered]]), looks, ordered)
 
@@ -182,12 +186,14 @@ def _one_date_more(machine: Machine, universe: Dates) -> Dates:
 def _without_idle_dates(
     universe: Dates, escapes: Condition, ends: list[int], clocks: int
 ) -> tuple[Dates, Condition]:
-    """Without the dates of which the escapes say nothing but their order."""
+    """Without the dates of which the escapes say nothing but their order, and, of very many, those
+    farthest away."""
     while True:
+        far = len(ends) > _MOST_DATES
         for n in range(len(ends)):
             place = clocks + 1 + n
             keep = [i for i in range(universe.shape[0]) if i != place]
-            if all(
+            if far or all(
                 _says_nothing(zone, universe, place, keep)
                 for cells in escapes.values()
                 for _, zone in cells
@@ -226,9 +232,13 @@ def _collect(
     possible: Condition,
     universe: Dates,
     ends: Sequence[int],
-) -> None:
-    """The atoms of an assertion: time has passed up to the beginning of `gap`."""
+) -> Condition:
+    """The atoms of an assertion: time has passed up to the beginning of `gap`.
+
+    Returns the escapes in fewer and simpler cells. They may differ where these events do not lead;
+    from there none leads back, so that it makes no difference to what comes before."""
     size = universe.shape[0]
+    simpler: Condition = {}
     for state in sorted(escapes):
         care: list[Cell] = []
         for memory, zone in possible.get(state, ()):
@@ -239,6 +249,7 @@ def _collect(
             if meet_into(universe, wide, both):
                 care.append((memory, both))
         for one in described(escapes[state], care, machine.ranges, universe):
+            put(simpler.setdefault(state, []), as_cell(one, machine.ranges, universe))
             for i, j, raw in one.bounds:
                 # The assertion denies the bound of the escape.
                 atom = _atom(machine, position, gap, j, i, 1 - raw, ends)
@@ -246,6 +257,7 @@ def _collect(
                 known = atoms.get(key)
                 if known is None or known.position > position:
                     atoms[key] = atom
+    return simpler
 
 
 def _atom(
