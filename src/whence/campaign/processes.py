@@ -51,11 +51,15 @@ def available() -> int:
 # ------------------------------------------------------------------------------------- messages
 
 
+def _read_only(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(content)
+
+
 class _Pickler(pickle.Pickler):
     """Takes read-only mappings as well."""
 
     dispatch_table = copyreg.dispatch_table.copy()
-    dispatch_table[MappingProxyType] = lambda view: (MappingProxyType, (dict(view),))
+    dispatch_table[MappingProxyType] = lambda view: (_read_only, (dict(view),))
 
 
 def send(stream: IO[bytes], message: object) -> None:

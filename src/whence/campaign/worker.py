@@ -27,10 +27,11 @@ def main() -> None:
         while True:
             task = receive(tasks)
             try:
-                answer = work(task), ""
+                send(answers, (work(task), ""))
+            except (EOFError, BrokenPipeError):
+                raise
             except Exception as error:
-                answer = None, f"internal error: {type(error).__name__}: {error}"
-            send(answers, answer)
+                send(answers, (None, f"internal error: {type(error).__name__}: {error}"))
     except (EOFError, BrokenPipeError):
         return
 
