@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from whence.triage.results import Grouping
     from whence.triage.traces import SplitAt
 
-__all__ = ["OUTPUTS", "pieces_of", "save", "save_classes", "triage"]
+__all__ = ["OUTPUTS", "annotate", "pieces_of", "save", "save_classes", "triage"]
 
 AnyPath: TypeAlias = Path | str
 _Pieces: TypeAlias = "Callable[[Triage], Iterable[str]]"
@@ -183,6 +184,33 @@ def save(found: Triage, path: AnyPath) -> None:
     with written_atomically(path) as write:
         for piece in pieces:
             write(piece)
+
+
+def annotate(found: Triage, folder: AnyPath) -> tuple[Path, ...]:
+    """Copies of the logs that could be replayed, with a mark at each fault: a comment, or where the
+    format has none, a file beside the copy. Returns the files with the marks."""
+    from whence.formats.marks import Mark, marked_copy
+    from whence.report.triage_words import fault_words
+
+    marks: dict[str, list[Mark]] = {
+        trace.file: [] for trace in found.traces if trace.verdict != "broken"
+    }
+    for fault in found.faults:
+        mark = Mark(fault.next_line, fault_words(found, fault), fault.date)
+        marks[found.traces[fault.trace].file].append(mark)
+    return tuple(
+        marked_copy(file, Path(folder) / name, marks[file])
+        for file, name in _names_in_a_folder(marks).items()
+    )
+
+
+def _names_in_a_folder(files: Iterable[str]) -> dict[str, Path]:
+    """Different names for all files: their names, or as much of their paths as differs."""
+    paths = {file: Path(os.path.abspath(file)) for file in files}
+    if len({path.name for path in paths.values()}) == len(paths):
+        return {file: Path(path.name) for file, path in paths.items()}
+    common = os.path.commonpath([path.parent for path in paths.values()])
+    return {file: path.relative_to(common) for file, path in paths.items()}
 
 
 def save_classes(found: Triage, path: AnyPath) -> None:

@@ -145,6 +145,14 @@ def triage(
             metavar="FILE", help="Remember there what is done, and go on from what is there."
         ),
     ] = None,
+    annotate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write copies of the logs there, with a mark at each fault: as a comment, or "
+            "beside a log that has no room for comments.",
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Show so many classes.")] = 20,
     output_format: Annotated[
         Literal["text", "json", "sarif", "junit"],
@@ -164,6 +172,7 @@ def triage(
 ) -> None:
     from whence import files
     from whence.api.triage import OUTPUTS, pieces_of, save, save_classes
+    from whence.api.triage import annotate as mark_logs
     from whence.api.triage import triage as run
     from whence.triage.models import parse_parameters
 
@@ -220,6 +229,8 @@ def triage(
         save(found, path)
     if classes is not None:
         save_classes(found, classes)
+    if annotate is not None:
+        mark_logs(found, annotate)
     raise typer.Exit(_status(found))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from whence.report.triage_words import KIND_WORDS, headline
+from whence.report.triage_words import KIND_WORDS, fault_words, headline
 from whence.triage.findings import FoundFault, FoundTrace, Triage
 
 __all__ = ["junit_pieces"]
@@ -55,13 +55,7 @@ def _case(found: Triage, trace: FoundTrace, faults: list[FoundFault]) -> Iterato
 
 def _line(found: Triage, trace: FoundTrace, fault: FoundFault) -> str:
     where = f"{trace.file}:{fault.line}" if fault.line else trace.file
-    about = f" ({', '.join(fault.requirements)})" if fault.requirements else ""
-    classes = ", ".join(each.key(found.grouping) for each in fault.explanations)
-    expected = ", or ".join(fault.expected) or "no event"
-    return (
-        f"{where}: {KIND_WORDS[fault.kind]}{about}: {fault.event or 'the end of the trace'}; "
-        f"expected {expected}; class {classes}"
-    )
+    return f"{where}: {fault_words(found, fault)}"
 
 
 def _text(text: str) -> str:

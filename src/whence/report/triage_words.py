@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Final
 
 from whence.formats.events.values import date_text
-from whence.triage.findings import FaultClass, KnownClass, Seen, Triage
+from whence.triage.findings import FaultClass, FoundFault, KnownClass, Seen, Triage
 from whence.triage.results import FaultKind, Grouping
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "comparison_words",
     "count",
     "date_words",
+    "fault_words",
     "headline",
     "holding",
     "seen_words",
@@ -93,6 +94,18 @@ def date_words(date: Fraction, absolute: bool) -> str:
         moment = _EPOCH + timedelta(milliseconds=milliseconds)
         return f"{moment:%Y-%m-%d %H:%M:%S}.{milliseconds % 1000:03d}"
     return f"{date_text(date)} s"
+
+
+def fault_words(found: Triage, fault: FoundFault) -> str:
+    """A fault in one line: how it fails, its classes, what was seen and what was expected."""
+    about = f" ({', '.join(fault.requirements)})" if fault.requirements else ""
+    idents = ", ".join(dict.fromkeys(each.key(found.grouping) for each in fault.explanations))
+    expected = ", or ".join(fault.expected) or "no event"
+    more = f", or one of {fault.others} other events" if fault.others else ""
+    return clean(
+        f"{KIND_WORDS[fault.kind]}{about}: {fault.event or 'the trace ends'}; "
+        f"expected {expected}{more}; class {idents}"
+    )
 
 
 def seen_words(seen: Seen) -> str:

@@ -94,7 +94,8 @@ class FoundFault:
 
     `trace` is the number of the trace (in its log; in a :class:`Triage`, of all), `number` counts
     the faults of the trace. `index` is that of the event in the trace, `position` in the log
-    (counted as `whence events` does), None at the end; `line` is where it stands in the file.
+    (counted as `whence events` does), None at the end; `line` is where it stands in the file, and
+    `next_line` where the next event of the trace does, 0 if there is none.
     `since` counts the events up to the fault before. `event` is the event in words, `after` the
     time since the one before it. `expected`: what the model would have accepted, of which `others`
     more are not told.
@@ -105,6 +106,7 @@ class FoundFault:
     index: int | None
     position: int | None
     line: int
+    next_line: int
     date: Fraction
     kind: FaultKind
     event: str

@@ -191,12 +191,14 @@ class _Work:
         expected, others = expected_texts(self.automaton, fault)
         position = None if fault.event is None else fault.event.index
         last = trace.events[-1].origin.line if trace.events else 0
+        following = () if fault.index is None else trace.events[fault.index + 1 :][:1]
         found = FoundFault(
             trace=number,
             number=fault.number,
             index=fault.index,
             position=position,
             line=last if fault.event is None else fault.event.origin.line,
+            next_line=following[0].origin.line if following else 0,
             date=fault.date,
             kind=fault.kind,
             event="" if fault.event is None else event_text(fault.event),
