@@ -39,7 +39,9 @@ FaultKind: TypeAlias = Literal["value", "early", "late", "missing", "unexpected"
 FAULT_KINDS: tuple[FaultKind, ...] = ("value", "early", "late", "missing", "unexpected")
 
 #: How the replay went on after a fault, see :mod:`whence.triage.localize`.
-Resynchronised: TypeAlias = Literal["believed", "late", "skipped", "anywhere", "ignored", "end"]
+Resynchronised: TypeAlias = Literal[
+    "believed", "late", "alike", "skipped", "anywhere", "ignored", "end"
+]
 
 
 @dataclass(frozen=True, slots=True)
