@@ -45,6 +45,9 @@ Examples:
   whence triage requirements.yaml logs/ --group events --annotate marked/
 """
 
+#: So many problems of logs that were read are told.
+_MOST_PROBLEMS = 20
+
 
 def register(app: typer.Typer) -> None:
     app.command("triage", help=HELP, short_help="How many bugs are these failing tests?")(triage)
@@ -212,9 +215,11 @@ def triage(
             resume=resume,
             progress=progress,
         )
-    for each in found.problems.values():
-        for diagnostic in each:
-            complain(diagnostic.render())
+    problems = [diagnostic for each in found.problems.values() for diagnostic in each]
+    for diagnostic in problems[:_MOST_PROBLEMS]:
+        complain(diagnostic.render())
+    if len(problems) > _MOST_PROBLEMS:
+        complain(f"{len(problems) - _MOST_PROBLEMS:,} more of these; --format json lists all")
     if output_format == "text":
         from whence.report.triage_text import triage_text
 

@@ -81,7 +81,7 @@ def _annotation(mark: Mark, date: bool) -> Annotation:
 
 def _write_sidecar(beside: Path, path: str, marks: Sequence[Mark]) -> None:
     with written_atomically(beside) as write:
-        write(f"# {' '.join(Path(path).name.split())}\n")
+        write(f"%unit s\n# {' '.join(Path(path).name.split())}\n")
         for mark in marks:
             write(f"{text_line(_annotation(mark, True))}\n")
 

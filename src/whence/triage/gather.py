@@ -131,7 +131,9 @@ class Gathering:
             first = len(traces)
             defects += found.defect
             absolute += [found.absolute] * len(found.traces)
-            by_mark = {(m.trace, m.fault): len(marks) + n for n, m in enumerate(found.marks)}
+            by_mark: dict[tuple[int | None, int | None], int] = {}
+            for n, mark in enumerate(found.marks, len(marks)):
+                by_mark.setdefault((mark.trace, mark.fault), n)
             marked += [by_mark.get((fault.trace, fault.number)) for fault in found.faults]
             traces += found.traces
             faults += [replace(fault, trace=first + fault.trace) for fault in found.faults]

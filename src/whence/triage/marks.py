@@ -29,14 +29,18 @@ def compared(
     broken: str = "",
 ) -> tuple[FoundMark, ...]:
     """The marks that say that something failed; `traces` by their numbers in the log, and their
-    faults. A fault is matched by one mark only. `broken`: why there are no traces."""
-    indices = {number: [event.index for event in trace.events] for number, trace in traces.items()}
+    faults. Several marks may be about one fault; if they need not, they are not. `broken`: why
+    there are no traces."""
+    places = {
+        number: sorted((event.index, at) for at, event in enumerate(trace.events))
+        for number, trace in traces.items()
+    }
     taken: set[tuple[int, int]] = set()
     found = []
     for mark in annotations:
         if mark.kind != "verdict" or mark.verdict not in ("fail", "error"):
             continue
-        number, index = _place(mark, indices)
+        number, index = _place(mark, places)
         fault, why = None, broken or "it stands before all events"
         if number is not None and index is not None:
             trace, all_ = traces[number], faults.get(number, ())
@@ -54,30 +58,37 @@ def compared(
     return tuple(found)
 
 
-def _place(mark: Annotation, indices: Mapping[int, list[int]]) -> tuple[int | None, int | None]:
-    """The trace, and the event in it, that stands last before the mark."""
+def _place(
+    mark: Annotation, places: Mapping[int, list[tuple[int, int]]]
+) -> tuple[int | None, int | None]:
+    """The trace, and the event in it, that stands last before the mark. `places`: for each trace
+    the numbers of its events in the log, ascending, and in the trace."""
     best: tuple[int, int, int] | None = None
-    for number, places in indices.items():
-        at = bisect_left(places, mark.position)
-        if at and (best is None or places[at - 1] > best[0]):
-            best = places[at - 1], number, at - 1
+    for number, known in places.items():
+        at = bisect_left(known, (mark.position, 0))
+        if at and (best is None or known[at - 1][0] > best[0]):
+            best = known[at - 1][0], number, known[at - 1][1]
     if best is not None:
         return best[1], best[2]
-    return next(iter(indices), None), None
+    return next(iter(places), None), None
 
 
 def _same(
     trace: EventTrace, faults: Sequence[FoundFault], index: int, taken: set[int]
 ) -> FoundFault | None:
-    """The fault that the mark is about: the last one, going back to the last request."""
+    """The fault that the mark is about: the last one, going back to the last request, that no mark
+    is about yet; or the last one."""
     last = len(trace.events) - 1
+    near = []
     for fault in reversed(faults):
         at = last if fault.index is None else fault.index
-        if at > index or fault.number in taken:
+        if at > index:
             continue
-        between = trace.events[at + 1 : index + 1]
-        return None if any(_is_request(event.label) for event in between) else fault
-    return None
+        if any(_is_request(event.label) for event in trace.events[at + 1 : index + 1]):
+            break
+        near.append(fault)
+    free = [fault for fault in near if fault.number not in taken]
+    return next(iter(free or near), None)
 
 
 def _is_request(label: str) -> bool:
@@ -94,8 +105,6 @@ def _why_not(trace: EventTrace, faults: Sequence[FoundFault], index: int) -> str
         way = "later" if at >= index else "earlier"
         time = _apart(abs(fault.date - here))
         count = abs(at - index)
-        if not count:
-            return f"another mark says the same: {fault.event or 'the end'}"
         events = f"{count} event{'' if count == 1 else 's'}"
         return f"the fault is {events} {way}, {time}: {fault.kind}, {fault.event or 'the end'}"
     if faults:

@@ -44,6 +44,8 @@ __all__ = ["Judged", "triage_log"]
 _AROUND = 60
 #: And so many before the first of the explanation.
 _BEFORE = 2
+#: Events are sorted by their dates, but for so many places as in the log.
+_NEIGHBOURS = 20
 #: So many of the problems of a log are kept.
 _MOST_PROBLEMS = 5
 
@@ -191,14 +193,13 @@ class _Work:
         expected, others = expected_texts(self.automaton, fault)
         position = None if fault.event is None else fault.event.index
         last = trace.events[-1].origin.line if trace.events else 0
-        following = () if fault.index is None else trace.events[fault.index + 1 :][:1]
         found = FoundFault(
             trace=number,
             number=fault.number,
             index=fault.index,
             position=position,
             line=last if fault.event is None else fault.event.origin.line,
-            next_line=following[0].origin.line if following else 0,
+            next_line=_next_line(trace, fault),
             date=fault.date,
             kind=fault.kind,
             event="" if fault.event is None else event_text(fault.event),
@@ -252,6 +253,20 @@ class _Work:
             expected_words(self.automaton, fault),
             observed_words(trace, fault),
         )
+
+
+def _next_line(trace: EventTrace, fault: Fault) -> int:
+    """Where the log goes on with the trace. An error stands in the log where it was noticed."""
+    event = fault.event
+    if event is None or fault.index is None:
+        return 0
+    near = trace.events[max(0, fault.index - _NEIGHBOURS) : fault.index + _NEIGHBOURS]
+    later = [
+        (other.index, other.origin.line)
+        for other in near
+        if other.index > event.index and other.origin.line > event.origin.line
+    ]
+    return min(later)[1] if later else 0
 
 
 def _reason(error: Exception) -> tuple[str, str]:
