@@ -74,7 +74,8 @@ def _row(found: dict[str, Any]) -> str:
     return (
         f"| {found['traces']:,} | {found['messages']:,} | {found['broken']} | {found['workers']} | "
         f"{found['faults']:,} | {found['classes']} | {found['seconds']:.1f} | "
-        f"{found['writing']:.1f} | {found['cpu']:.1f} | {each:.0f} | {found['peak'] >> 20}{several} |"
+        f"{found['writing']:.1f} | {found['cpu']:.1f} | {each:.0f} | "
+        f"{found['peak'] >> 20}{several} |"
     )
 
 
