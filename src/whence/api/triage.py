@@ -150,10 +150,10 @@ def _json(found: Triage) -> Iterable[str]:
 
 
 def _sarif(found: Triage) -> Iterable[str]:
-    from whence.api.models import to_text, version
-    from whence.report.triage_sarif import sarif_document
+    from whence.api.models import version
+    from whence.report.triage_sarif import sarif_pieces
 
-    return (to_text(sarif_document(found, version())),)
+    return sarif_pieces(found, version())
 
 
 def _junit(found: Triage) -> Iterable[str]:

@@ -6,7 +6,7 @@ There may be a hundred thousand faults: documents are made and written a piece a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from textwrap import indent
 from typing import Any
 
@@ -25,7 +25,7 @@ from whence.triage.findings import (
 )
 from whence.triage.results import Assertion, Gap
 
-__all__ = ["classes_document", "document_of", "triage_document", "triage_pieces"]
+__all__ = ["classes_document", "document_of", "items_text", "triage_document", "triage_pieces"]
 
 Json = dict[str, Any]
 
@@ -52,20 +52,21 @@ def _pieces(fields: Mapping[str, object]) -> Iterator[str]:
     for name, value in fields.items():
         yield f"{before}\n  {json.dumps(name)}: "
         if isinstance(value, Iterator):
-            yield from _items(value)
+            yield from items_text(value, 1)
         else:
             yield indent(json.dumps(value, indent=2), "  ").lstrip()
         before = ","
     yield "\n}\n"
 
 
-def _items(values: Iterator[object]) -> Iterator[str]:
-    before = "["
+def items_text(values: Iterable[object], depth: int) -> Iterator[str]:
+    """A list, a piece at a time, as `json.dumps(…, indent=2)` writes one at this depth."""
+    before, blanks = "[", "  " * depth
     for value in values:
         yield f"{before}\n"
-        yield indent(json.dumps(value, indent=2), "    ")
+        yield indent(json.dumps(value, indent=2), f"{blanks}  ")
         before = ","
-    yield "[]" if before == "[" else "\n  ]"
+    yield "[]" if before == "[" else f"\n{blanks}]"
 
 
 def _fields(found: Triage, version: str) -> dict[str, object]:

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
+from whence.report.triage_json import items_text
 from whence.report.triage_words import clean, headline, title
 from whence.triage.findings import FaultClass, FoundFault, FoundTrace, Triage
 
-__all__ = ["sarif_document"]
+__all__ = ["sarif_pieces"]
 
 Json = dict[str, Any]
 _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _STATES: Final = {"new": "new", "known": "unchanged"}
 
 
-def sarif_document(found: Triage, version: str) -> Json:
-    """`fingerprints` have the identity of the class, `baselineState` whether it is new."""
+def sarif_pieces(found: Triage, version: str) -> Iterator[str]:
+    """The document, a piece at a time. `fingerprints` have the identity of the class,
+    `baselineState` whether it is new."""
+    # Quotes inside of texts are escaped: this is where the results are to stand, and nothing else.
+    before, empty, after = json.dumps(_document(found, version), indent=2).rpartition(_NO_RESULTS)
+    assert empty
+    yield before + _NO_RESULTS.removesuffix("[]")
+    yield from items_text(_results(found), 3)
+    yield f"{after}\n"
+
+
+_NO_RESULTS: Final = '"results": []'
+
+
+def _document(found: Triage, version: str) -> Json:
     return {
         "$schema": _SARIF,
         "version": "2.1.0",
@@ -38,7 +53,7 @@ def sarif_document(found: Triage, version: str) -> Json:
                         "toolExecutionNotifications": [*_notifications(found)],
                     }
                 ],
-                "results": [*_results(found)],
+                "results": [],
             }
         ],
     }

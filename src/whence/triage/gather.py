@@ -118,7 +118,8 @@ class Gathering:
         complete: bool = True,
         passed_over: Sequence[str] = (),
     ) -> Triage:
-        """The answer. `earlier`: the classes of an earlier run, to be compared with."""
+        """The answer, for which what was gathered is used up. `earlier`: the classes of an earlier
+        run, to be compared with."""
         traces: list[FoundTrace] = []
         faults: list[FoundFault] = []
         marks: list[FoundMark] = []
@@ -127,7 +128,7 @@ class Gathering:
         problems: dict[str, tuple[Diagnostic, ...]] = {}
         defects = 0
         for number in sorted(self.found):
-            found = self.found[number]
+            found = self.found.pop(number)
             first = len(traces)
             defects += found.defect
             absolute += [found.absolute] * len(found.traces)
