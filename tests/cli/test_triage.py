@@ -362,6 +362,19 @@ def test_a_log_about_something_else(whence: Run, tmp_path: Path) -> None:
     one_broken(whence, ECU, quiet, "there are no requests and no responses")
 
 
+def test_somebody_else_talks_too(whence: Run, tmp_path: Path) -> None:
+    """What the model does not speak of at all is left out, which is told."""
+    log = tmp_path / "two.events"
+    lines = (LOGS / "test_1.events").read_text()
+    log.write_text(f"{lines}1 req @DOOR open\n2 res @DOOR open\n")
+    ended = whence("triage", MODEL, log)
+    assert "DOOR: none of its 2 events is the model's" in ended.err
+    found = document(whence, "triage", MODEL, log)
+    assert [each["trace"] for each in found["verdicts"]] == ["two.events CTR"]
+    assert len(found["faults"]) == 1
+    assert whence("triage", MODEL, log, "--ecu", "CTR").err == ""
+
+
 def test_an_ecu_that_is_not_there(whence: Run) -> None:
     ended = whence("triage", ECU, LOG, "--ecu", "7E1:7E9")
     assert ended.status == 2

@@ -4,6 +4,7 @@ is worth it, going on from what an earlier run has done."""
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -162,6 +163,8 @@ def _here(work: Work, logs: Sequence[str], left: Iterable[int]) -> Done:
         try:
             yield number, one((logs[number], {}))
         except Exception as error:
+            if os.environ.get("WHENCE_DEBUG") == "1":
+                traceback.print_exc()
             why = f"internal error: {type(error).__name__}: {error}"
             yield number, _failed(logs[number], why)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 from importlib import import_module
 
 from whence.campaign.processes import receive, send
@@ -31,6 +32,8 @@ def main() -> None:
             except (EOFError, BrokenPipeError):
                 raise
             except Exception as error:
+                if os.environ.get("WHENCE_DEBUG") == "1":
+                    traceback.print_exc()
                 send(answers, (None, f"internal error: {type(error).__name__}: {error}"))
     except (EOFError, BrokenPipeError):
         return

@@ -124,24 +124,26 @@ def _about_the_model(
 ) -> tuple[tuple[EventTrace, ...], tuple[EventTrace, ...]]:
     """The traces that the model has a say in, and the others. Raises InputError if all are
     others."""
+    nothing = Diagnostic(
+        "there are no requests and no responses in this log",
+        Origin(log.file),
+        "if it has some, --pair tells their identifiers",
+    )
     if not log.events:
-        raise InputError(
-            Diagnostic(
-                "there are no requests and no responses in this log",
-                Origin(log.file),
-                "if it has some, --pair tells their identifiers",
-            )
-        )
+        raise InputError(nothing)
     found = traces_of(log, options.ecu, split=options.split, errors=options.errors)
+    if not any(trace.events for trace in found):
+        raise InputError(nothing)
     if not options.complete:
         found = tuple(replace(trace, complete=False) for trace in found)
     known = tuple(trace for trace in found if _is_known(automaton, trace))
     if not known:
+        events = sum(len(trace.events) for trace in found)
         labels = list(dict.fromkeys(event.label for trace in found for event in trace.events))
         raise InputError(
             Diagnostic(
                 "the log has nothing that the model speaks of: none of its "
-                f"{sum(len(trace.events) for trace in found)} events is one of the model's",
+                f"{events:,} events is one of the model's",
                 Origin(log.file),
                 f"it has {', '.join(labels[:3])}" + (", …" if len(labels) > 3 else ""),
             )
