@@ -254,6 +254,22 @@ def test_going_on_makes_no_difference(whence: Run, folder: Path, tmp_path: Path)
     assert len(journal.read_text().splitlines()) == len(kept) + 3
 
 
+def test_a_journal_that_somebody_else_wrote(whence: Run, tmp_path: Path) -> None:
+    """What cannot be true is not believed."""
+    journal = tmp_path / "journal"
+    whole = whence(*ASKED, "--resume", journal, "--format", "json").out
+    head, *lines = journal.read_text().splitlines()
+    for old, new in (
+        ("[[0,0,3", "[[7,0,3"),  # a trace that is not there
+        ("09f15b5a8243a810", "ffffffffffffffff"),  # a class that is not there
+        ('"value"', '"what"'),
+        ("[[", "[{"),
+    ):
+        assert old in lines[0] + lines[1]
+        journal.write_text("\n".join([head, *(line.replace(old, new) for line in lines), ""]))
+        assert whence(*ASKED, "--resume", journal, "--format", "json").out == whole
+
+
 def test_no_journal(whence: Run, tmp_path: Path) -> None:
     other = tmp_path / "diary"
     other.write_text("Dear diary,\n")

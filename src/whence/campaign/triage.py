@@ -107,11 +107,8 @@ def triage_logs(
             _all(work, logs, settings, gathering, journal, progress)
         except KeyboardInterrupt:
             complete = False
-        # Of what was remembered, the explanations are told once more.
-        for number in sorted(gathering.missing()) if journal is not None else ():
-            one = worker(work)
-            for case in one((logs[number], {})).cases:
-                gathering.keep(case)
+        if journal is not None:
+            _explain_again(work, logs, gathering)
     return gathering.triage(
         model.file or model.automaton.name,
         len(logs),
@@ -155,6 +152,16 @@ def _all(
             done += 1
             if progress is not None:
                 progress(done, len(logs), gathering.faults)
+
+
+def _explain_again(work: Work, logs: Sequence[str], gathering: Gathering) -> None:
+    """Of what was remembered, the representatives are looked at once more: it is told in short."""
+    one = worker(work)
+    seen: set[int] = set()
+    while missing := gathering.missing() - seen:
+        seen |= missing
+        for number in sorted(missing):
+            gathering.add(number, one((logs[number], {})))
 
 
 def _here(work: Work, logs: Sequence[str], left: Iterable[int]) -> Done:
@@ -205,6 +212,10 @@ def _remembered(journal: Journal, key: str, path: str) -> LogFindings | None:
     try:
         found = from_record(LogFindings, record)
     except (ValueError, TypeError):
+        return None
+    traces = range(len(found.traces))
+    told = [*(each.trace for each in found.faults), *(each.trace for each in found.marks)]
+    if not traces or any(number is not None and number not in traces for number in told):
         return None
     # The log may have moved.
     return replace(found, traces=tuple(replace(trace, file=path) for trace in found.traces))
