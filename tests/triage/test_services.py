@@ -239,5 +239,7 @@ def test_a_wrong_response_is_a_response() -> None:
     place of a response."""
     wrong = "0 > 31 01 02 03 | 20 < 71 01 02 04 | 200 > 10 01 | 210 < 50 01"
     assert [(index, kind) for index, kind, *_ in places(MODEL, wrong)] == [(1, "value")]
+    again = "0 > 31 01 02 03 | 20 < 71 01 02 04 | 30 < 71 01 02 03"
+    assert [index for index, *_ in places(MODEL, again)] == [1]
     refused = "0 > 22 01 01 | 20 < 7F 22 31 | 200 > 10 01 | 210 < 50 01"
     assert [index for index, *_ in places(MODEL, refused)] == [1]
