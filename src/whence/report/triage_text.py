@@ -71,17 +71,13 @@ def _table(found: Triage, top: int) -> Table:
         table.add_column("")
     table.add_column("violated", overflow="fold", max_width=16)
     table.add_column("", no_wrap=True)
-    table.add_column("observed", overflow="fold", ratio=3)
-    table.add_column("expected", overflow="fold", ratio=3)
+    table.add_column("observed", overflow="fold")
     for number, each in enumerate(found.classes[:top], 1):
         cells: list[str | Text] = [f"{number}.", f"{each.size:,}"]
         if found.compared:
             cells.append(Text(each.status, style=_STATUS[each.status]))
         violated = clean(", ".join(each.requirements)) or "–"
-        cells += [
-            Text(violated), KIND_WORDS[each.kind], Text(clean(each.observed)),
-            Text(clean(each.expected)),
-        ]  # fmt: skip
+        cells += [Text(violated), KIND_WORDS[each.kind], Text(clean(each.observed))]
         table.add_row(*cells)
     return table
 

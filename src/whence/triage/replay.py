@@ -10,8 +10,9 @@ it knew as fits (:func:`resynchronised`), so that one fault does not draw others
     Nothing lets so much time pass, but then the event is possible: it is taken.
 ``alike``
     The event is none that can come here, but one can that has the same label, or refuses where this
-    one does not, or the other way round: it is taken for that, with any values. It may also be that
-    it changed nothing: both are gone on with.
+    one does not, or the other way round: it is taken for that, with any values. What is left of a
+    message that is not whole (`err`) is taken for anything. It may also be that it changed nothing:
+    both are gone on with.
 ``skipped``
     One event that was not seen (a missing response, for one) comes before: after any transition
     from where the replay is, with the values that it may leave behind, the event is possible. It
@@ -177,8 +178,9 @@ def resynchronised(
     found = _believed(machine, condition, shape)
     if found:
         return found, "believed"
+    broken = label.split(" ", 1)[0] == "err"
     for similar in alike(label):
-        patterns = machine.common.patterns.labelled(similar)
+        patterns = None if broken else machine.common.patterns.labelled(similar)
         found = _after_anything(machine, condition, patterns)
         if found:
             return _or_unchanged(found, condition), "alike"
