@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import causes, check, events, info, locate, prd, ranges, repair, replay, tests
+from whence.cli import (
+    causes,
+    check,
+    events,
+    info,
+    locate,
+    prd,
+    ranges,
+    repair,
+    replay,
+    tests,
+    triage,
+)
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -21,6 +33,7 @@ What each command answers:
   ranges  Which delays cause the violation, and which values of them?
   repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
+  triage  How many bugs are these failing tests?
   locate  Which lines of this C code can be the fault?
   info    What is in this model?
   events  What happened in these logs?
@@ -43,6 +56,7 @@ Examples:
   whence repair model.xml -o report.html
   whence tests chart.yaml -o suite/
   whence events bus.log
+  whence triage requirements.yaml logs/
 """
 
 
@@ -74,5 +88,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, tests, ranges, repair, replay, locate, events, prd, info):
+for command in (check, causes, tests, ranges, repair, replay, triage, locate, events, prd, info):
     command.register(app)
