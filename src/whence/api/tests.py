@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -33,13 +33,14 @@ class TimedChart:
     chart: Chart
     hash: str
     notes: tuple[Diagnostic, ...] = ()
+    wide: bool = False
 
     def widened(self) -> TimedChart:
         """With ranges that have all defaults and all assigned values."""
         from whence.testing.checks import widened
 
         chart, notes = widened(self.chart)
-        return TimedChart(chart, self.hash, (*self.notes, *notes))
+        return TimedChart(chart, self.hash, (*self.notes, *notes), wide=True)
 
     def check(self) -> tuple[Diagnostic, ...]:
         """What is wrong with it, whatever tests are wanted."""
@@ -86,9 +87,10 @@ class TimedChart:
             seconds=seconds,
         )
         findings = (*self.notes, *check_model(model))
-        return generate(
+        suite = generate(
             model, settings, more, findings=findings, hash_=self.hash, say=say or (lambda _: None)
         )
+        return replace(suite, widened=self.wide)
 
 
 def load_timed_chart(path: AnyPath) -> TimedChart:

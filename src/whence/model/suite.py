@@ -80,6 +80,8 @@ class Suite:
     findings: tuple[Diagnostic, ...] = ()
     #: Whether the search ended by itself, and not by its budget.
     complete: bool = True
+    #: Whether ranges of the model were widened first (`--widen-ranges`).
+    widened: bool = False
     seconds: float = 0.0
     steps: int = 0
 

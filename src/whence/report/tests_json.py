@@ -23,6 +23,7 @@ def suite_document(suite: Suite, version: str, *, complete: bool = True) -> Json
         "hash": suite.hash,
         "seed": suite.seed,
         "complete": suite.complete,
+        "widened": suite.widened,
         "summary": {
             "covered": suite.count("covered"),
             "unreachable": suite.count("unreachable"),

@@ -95,6 +95,7 @@ TESTS: Final = an_object(
         "mutation": {"description": "Not measured yet.", "type": "null"},
     },
     {
+        "widened": {"description": "Whether ranges were widened first.", "type": "boolean"},
         "simulated": a_count("How many steps were simulated."),
         "seconds": {"description": "How long it took.", "type": "number", "minimum": 0},
     },
