@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import causes, check, events, info, locate, prd, ranges, repair, replay, tests
+from whence.cli import (
+    causes,
+    check,
+    events,
+    info,
+    locate,
+    prd,
+    ranges,
+    repair,
+    replay,
+    run,
+    tests,
+)
 from whence.cli.errors import ReportingGroup
 
 HELP = """From the model of a timed system to what can go wrong in it, and why.
@@ -18,6 +30,7 @@ What each command answers:
   check   Can this model go wrong, and how? Prints a timed diagnostic trace.
   causes  Which orders of events cause a hazard, and how likely is each?
   tests   What should I test, with which inputs at which times?
+  run     What are the verdicts of these tests?
   ranges  Which delays cause the violation, and which values of them?
   repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
@@ -42,6 +55,7 @@ Examples:
   whence ranges model.xml
   whence repair model.xml -o report.html
   whence tests chart.yaml -o suite/
+  whence run suite/ --sut c:system.c
   whence events bus.log
 """
 
@@ -74,5 +88,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, tests, ranges, repair, replay, locate, events, prd, info):
+for command in (check, causes, tests, run, ranges, repair, replay, locate, events, prd, info):
     command.register(app)

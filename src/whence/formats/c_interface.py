@@ -1,9 +1,9 @@
 """The C interface between tests and a system: a header, and programs that drive what implements it.
 
-    typedef struct { … } NAME_inputs;
-    typedef struct { … } NAME_outputs;
-    void NAME_reset(const NAME_inputs *inputs, NAME_outputs *outputs);
-    void NAME_step(uint32_t milliseconds, const NAME_inputs *inputs, NAME_outputs *outputs);
+typedef struct { … } NAME_inputs;
+typedef struct { … } NAME_outputs;
+void NAME_reset(const NAME_inputs *inputs, NAME_outputs *outputs);
+void NAME_step(uint32_t milliseconds, const NAME_inputs *inputs, NAME_outputs *outputs);
 """
 
 from __future__ import annotations
@@ -17,9 +17,46 @@ from whence.source import Diagnostic, Origin, UnsupportedError
 __all__ = ["driver", "header", "header_name", "prefix"]
 
 _KEYWORDS = frozenset(
-    """auto break case char const continue default do double else enum extern float for goto if
-    inline int long register restrict return short signed sizeof static struct switch typedef union
-    unsigned void volatile while bool true false main""".split()
+    (
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "bool",
+        "true",
+        "false",
+        "main",
+    )  # fmt: skip
 )
 _TYPES = {"bool": "bool", "int": "int32_t", "enum": "int32_t", "real": "double"}
 
@@ -43,7 +80,7 @@ def header(interface: Interface) -> str:
         "outputs": [_field(interface, one) for one in interface.outputs] or ["char unused;"],
     }
     lines = [
-        f"/* The interface of `{_comment(interface.name)}`: inputs, outputs, and how time passes. */",
+        f"/* The interface of `{_comment(interface.name)}`: what goes in, and what comes out. */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",

@@ -1,12 +1,12 @@
 """Signal maps: a YAML file that says how inputs and outputs are carried and how exact they are.
 
-    latency: 50          # how many milliseconds later an output may come
-    jitter: 2            # how late reactions may be by themselves
-    dbc: lamps.dbc
-    signals:
-      in_Voltage: {message: Power, signal: Voltage, factor: 1/10}
-      out_LampsLeft: {message: Lamps, signal: Left, latency: 30}
-      speed: {error: 0.5}
+latency: 50          # how many milliseconds later an output may come
+jitter: 2            # how late reactions may be by themselves
+dbc: lamps.dbc
+signals:
+  in_Voltage: {message: Power, signal: Voltage, factor: 1/10}
+  out_LampsLeft: {message: Lamps, signal: Left, latency: 30}
+  speed: {error: 0.5}
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ def _document(path: Path, folder: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         hint = "whence tests MODEL -o FOLDER writes a suite" if path.name == MANIFEST else ""
-        raise InputError(Diagnostic(f"no suite is here: {reason}", Origin(str(path)), hint)) from None
+        raise InputError(
+            Diagnostic(f"no suite is here: {reason}", Origin(str(path)), hint)
+        ) from None
     if len(data) > _MAX_BYTES:
         raise InputError(
             Diagnostic(f"the file is larger than {_MAX_BYTES >> 20} MiB", Origin(str(path)))

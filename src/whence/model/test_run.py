@@ -102,9 +102,7 @@ def requirement_verdicts(suite: Suite, runs: Iterable[TestRun]) -> tuple[Require
     by_test = {run.test: run for run in runs}
     found = []
     for requirement in suite.requirements:
-        tests = tuple(
-            test.ident for test in suite.tests if requirement.ident in test.requirements
-        )
+        tests = tuple(test.ident for test in suite.tests if requirement.ident in test.requirements)
         verdicts = {by_test[name].verdict for name in tests if name in by_test}
         verdict: TestVerdict | Literal["untested"]
         verdict = next((one for one in VERDICTS if one in verdicts), "untested")

@@ -7,12 +7,14 @@ processes there are.
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
+from typing import TypeAlias
 
 from whence.formats.can.dbc import read_database
 from whence.model.chart import Chart
@@ -37,6 +39,10 @@ from whence.testing.systems.spec import SystemSpec
 from whence.testing.values import Unreadable
 
 __all__ = ["ExecuteSettings", "Executor", "execute"]
+
+
+#: What an executor is made of, in another process.
+_Arguments: TypeAlias = "tuple[Chart, SystemSpec, ExecuteSettings, Chart | None, str | None]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +122,7 @@ class Executor:
     def _bus(self, address: tuple[str, str]) -> BusSystem:
         settings = self.settings
         if not settings.dbc:
-            raise UsageError(
-                "a CAN bus needs a database: --dbc FILE, or `dbc:` in the signal map"
-            )
+            raise UsageError("a CAN bus needs a database: --dbc FILE, or `dbc:` in the signal map")
         node = None
         if settings.node:
             try:
@@ -200,7 +204,7 @@ def execute(
     executor: Executor,
     tests: Sequence[TestCase],
     workers: int = 1,
-    again: Callable[[], tuple[object, ...]] | None = None,
+    again: Callable[[], _Arguments] | None = None,
 ) -> Iterator[TestRun]:
     """The results, as they come. `again`: with which arguments another process makes the same
     executor; without it all tests run here."""
@@ -209,11 +213,9 @@ def execute(
             yield executor.run(test)
         return
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(tests)), context, _begin, again())
+    pool = ProcessPoolExecutor(min(workers, len(tests)), context, partial(_begin, *again()))
     try:
-        waiting: dict[Future[TestRun], TestCase] = {
-            pool.submit(_one, test): test for test in tests
-        }
+        waiting: dict[Future[TestRun], TestCase] = {pool.submit(_one, test): test for test in tests}
         for done in as_completed(waiting):
             try:
                 yield done.result()
@@ -249,7 +251,3 @@ def _begin(
 
 def _one(test: TestCase) -> TestRun:
     return _EXECUTOR[0].run(test)
-
-
-def missing_inputs(part: TimedModel, given: Mapping[str, str]) -> list[str]:
-    return [v.name for v in part.having("input") if v.name not in given]

@@ -23,7 +23,7 @@ def _signal(variable: Variable) -> InterfaceSignal:
     if variable.boolean:
         return InterfaceSignal(variable.name, "bool")
     if variable.real is not None:
-        low, high = variable.real
-        return InterfaceSignal(variable.name, "real", str(low), str(high))
+        least, most = map(str, variable.real)
+        return InterfaceSignal(variable.name, "real", least, most)
     low, high = variable.limits
     return InterfaceSignal(variable.name, "int", str(low), str(high))

@@ -305,4 +305,4 @@ class Oracle:
 
 
 def _alike(model: int, seen: Number, error: Fraction) -> bool:
-    return model == seen if not error else abs(model - seen) <= error
+    return model == seen if not error else abs(Fraction(model) - seen) <= error

@@ -41,9 +41,10 @@ def system_part(model: TimedModel) -> TimedModel:
     for variable in model.variables:
         if variable.role == "input":
             variables.append(replace(variable, driven=False))
-        elif variable.role == "output" or variable.symbol in known:
-            if variable.symbol.scope not in outside:
-                variables.append(variable)
+        elif (
+            variable.role == "output" or variable.symbol in known
+        ) and variable.symbol.scope not in outside:
+            variables.append(variable)
     own |= {variable.symbol for variable in variables}
     for machine in machines:
         for symbol, origin in _read(machine):

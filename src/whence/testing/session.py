@@ -3,15 +3,13 @@ judged while the test runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
+from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter
 
 from whence.model.suite import TestCase
 from whence.model.test_run import Drift, Seen, TestRun, TestVerdict
 from whence.testing.model import TimedModel, Variable
-from whence.testing.oracle import NoJudgement, Oracle, Tolerance
-from whence.testing.semantics.simulator import Simulator
+from whence.testing.oracle import NoJudgement, Oracle
 from whence.testing.systems.base import Simulated, SystemFault, Wired
 from whence.testing.values import (
     Native,
@@ -77,9 +75,8 @@ class Session:
 
     # ------------------------------------------------------------------------------------- inside
 
-    def _guarded(self, action: object) -> None:
+    def _guarded(self, action: Callable[[], None]) -> None:
         """Whatever happens becomes a verdict."""
-        assert callable(action)
         try:
             action()
         except SystemFault as fault:
@@ -139,7 +136,7 @@ class Session:
             verdict=self.verdict,
             time=self.time,
             reason=self.reason,
-            seen=tuple(self.seen),
+            seen=tuple(sorted(self.seen, key=lambda one: one.time)),
             requirements=test.requirements,
             goals=test.goals,
             admitted=self.oracle.most,
@@ -286,27 +283,3 @@ def play(session: Session, test: TestCase) -> None:
     for time, inputs in sorted(dates.items()):
         session.at(time, inputs)
     session.end(max(test.end, max(dates, default=0) + 1))
-
-
-def tolerances_of(
-    test: TestCase, outputs: tuple[Variable, ...], latencies: Mapping[str, int | None],
-    errors: Mapping[str, Fraction | None],
-) -> dict[str, Tolerance]:
-    """As the signal map says, and otherwise as the test does."""
-    found = {}
-    for variable in outputs:
-        expected = [one for one in test.expected if one.name == variable.name]
-        latency = latencies.get(variable.name)
-        error = errors.get(variable.name)
-        if latency is None:
-            latency = max((one.latency for one in expected), default=0)
-        if error is None:
-            error = max((Fraction(one.tolerance) for one in expected), default=Fraction(0))
-        found[variable.name] = Tolerance(latency, error)
-    return found
-
-
-def oracle_for(
-    part: TimedModel, tolerances: Mapping[str, Tolerance], jitter: int, simulator: Simulator
-) -> Oracle:
-    return Oracle(part, tolerances, jitter, simulator)

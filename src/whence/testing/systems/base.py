@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 from typing import Protocol, TypeAlias
 
@@ -101,7 +102,7 @@ class Polled:
             if passed == milliseconds:
                 self._inputs = dict(inputs)
             given = dict(self._inputs)
-            outputs = self._asked(lambda d=delay, g=given: self.stepper.step(d, g))
+            outputs = self._asked(partial(self.stepper.step, delay, given))
             if monotonic() > self._deadline:
                 raise SystemFault("the system hangs: the test's time is over")
             # Of outputs that are looked at all the time, the changes say everything.

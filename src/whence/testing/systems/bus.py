@@ -143,9 +143,7 @@ class BusSystem:
                 raise SystemFault(f"the system sent what is no message: {error}") from None
             assert decoded is not None
             values = decoded[1]
-            return date, {
-                one.name: _value(one, self._entries[one.name], values) for one in outputs
-            }
+            return date, {one.name: _value(one, self._entries[one.name], values) for one in outputs}
 
     def close(self) -> None:
         self._stop.set()
@@ -163,9 +161,7 @@ def _physical(one: InterfaceSignal, entry: SignalEntry, value: Native) -> float 
     return int(found) if found.denominator == 1 else float(found)
 
 
-def _value(
-    one: InterfaceSignal, entry: SignalEntry, values: Mapping[str, float | int]
-) -> object:
+def _value(one: InterfaceSignal, entry: SignalEntry, values: Mapping[str, float | int]) -> object:
     number = (Fraction(values[entry.signal]) - entry.offset) / entry.factor
     whole = round(number)
     # Physical values are computed in floating point.

@@ -1,8 +1,8 @@
 """Processes that speak JSON, an object a line.
 
 Simulated time: `{"reset": {inputs}}`, then `{"step": milliseconds, "inputs": {inputs}}`; each is
-answered with `{"outputs": {outputs}}`.  Real time: `{"reset": {inputs}}` and `{"inputs": {inputs}}`,
-which nobody answers; `{"outputs": {outputs}}` is said whenever one changes.
+answered with `{"outputs": {outputs}}`.  Real time: `{"reset": {inputs}}` and
+`{"inputs": {inputs}}`, which nobody answers; `{"outputs": {outputs}}` is said whenever one changes.
 """
 
 from __future__ import annotations

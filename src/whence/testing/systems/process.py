@@ -39,7 +39,7 @@ class Child:
         environment: Mapping[str, str] | None = None,
         folder: str | None = None,
     ) -> None:
-        self._errors: IO[bytes] = tempfile.TemporaryFile()
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
         try:
             self._process = subprocess.Popen(
                 list(command),
