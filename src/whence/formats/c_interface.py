@@ -56,7 +56,7 @@ _KEYWORDS = frozenset(
         "true",
         "false",
         "main",
-    )  # fmt: skip
+    )
 )
 _TYPES = {"bool": "bool", "int": "int32_t", "enum": "int32_t", "real": "double"}
 

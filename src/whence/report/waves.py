@@ -33,6 +33,8 @@ def draw_waves(waves: Sequence[Wave], end: int, mark: int | None = None) -> str:
     parts = []
     for time in range(0, end + 1, _distance(end)):
         x = left + time * scale
+        if x + text_width(f"{time} ms", 11) * 1.2 > _WIDTH:
+            break
         line = element("line", x1=x, x2=x, y1=_TOP - 4, y2=height - _GAP)
         text = element("text", f"{time} ms", x=x + 3, y=_TOP - 8)
         parts.append(element("g", line, text, class_="tick"))

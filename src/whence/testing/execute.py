@@ -150,6 +150,7 @@ class Executor:
                 settings.seconds + test.end / 1000,
                 settings.early or 2,
                 settings.overrun,
+                min(5.0, settings.seconds),
             )
         assert self._simulated is not None
         return SimulatedSession(self.part, oracle, self._simulated, settings.seconds)

@@ -131,12 +131,14 @@ class Session:
 
     def result(self, test: TestCase, drift: Drift | None = None) -> TestRun:
         assert self.verdict is not None
+        # What would have been given after the verdict was not.
+        seen = [one for one in self.seen if self.verdict == "pass" or one.time <= self.time]
         return TestRun(
             test=test.ident,
             verdict=self.verdict,
             time=self.time,
             reason=self.reason,
-            seen=tuple(sorted(self.seen, key=lambda one: one.time)),
+            seen=tuple(sorted(seen, key=lambda one: one.time)),
             requirements=test.requirements,
             goals=test.goals,
             admitted=self.oracle.most,
@@ -191,8 +193,10 @@ class WiredSession(Session):
         seconds: float | None = None,
         early: int = 0,
         overrun: int = 100,
+        patience: float = 5.0,
     ) -> None:
         super().__init__(part, oracle, seconds, early)
+        self.patience = patience
         self.system = system
         self.overrun = overrun
         self.most = self.last = 0.0
@@ -206,10 +210,12 @@ class WiredSession(Session):
             self.system.deadline = monotonic() + self.seconds
         self.system.start(self._native())
         # Its time begins with the first outputs it tells, if it tells them soon.
-        first = self.system.receive(monotonic() + 5.0) if self.outputs else None
+        first = self.system.receive(monotonic() + self.patience) if self.outputs else None
         self._begin = monotonic() if first is None else first[0]
         if first is None and self.outputs:
-            raise SystemFault("the system hangs: it did not tell its outputs within 5 s")
+            raise SystemFault(
+                f"the system hangs: it did not tell its outputs within {self.patience:g} s"
+            )
         self.oracle.begin(self._given)
         if first is not None:
             self._told.update(first[1])
