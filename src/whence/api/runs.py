@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from whence.model.signals import SignalMap
     from whence.model.suite import Suite, TestCase
     from whence.model.test_run import SuiteRun, TestRun
-    from whence.testing.execute import ExecuteSettings
+    from whence.testing.execute import ExecuteSettings, Executor
     from whence.testing.systems.base import Stepper
     from whence.testing.systems.spec import SystemSpec
 
@@ -90,26 +90,15 @@ class OpenSuite:
         """`system`: as `--sut` has it, or an object with `reset` and `step`. Ctrl-C ends it with
         what there is by then."""
         from whence.model.test_run import SuiteRun
-        from whence.testing.execute import Executor, execute
+        from whence.testing.execute import execute
 
         chosen = options or RunOptions()
         began = perf_counter()
         tests = self.chosen(chosen.tests)
-        signals = self._signals(chosen)
-        settings = self._settings(chosen, signals)
         spec, other = self._system(system)
         words = spec.text if spec is not None else type(system).__name__
-        executor = Executor(
-            self.chart.chart,
-            spec,
-            settings,
-            other,
-            stepper=None if isinstance(system, str) else system,
-        )
-        if chosen.signals is not None:
-            from whence.formats.signal_map import check_names
-
-            check_names(signals, [v.name for v in (*executor.inputs, *executor.outputs)])
+        executor = self.executor(system, chosen)
+        settings = executor.settings
         marks = {test.ident: self._mark(test, words, chosen, spec) for test in tests}
         found: dict[str, TestRun] = {}
         if chosen.folder is not None and chosen.resume:
@@ -143,6 +132,25 @@ class OpenSuite:
             notes=self.notes,
             seconds=perf_counter() - began,
         )
+
+    def executor(self, system: str | Stepper, options: RunOptions) -> Executor:
+        """What runs tests against a system; to be closed."""
+        from whence.testing.execute import Executor
+
+        signals = self._signals(options)
+        spec, other = self._system(system)
+        executor = Executor(
+            self.chart.chart,
+            spec,
+            self._settings(options, signals),
+            other,
+            stepper=None if isinstance(system, str) else system,
+        )
+        if options.signals is not None:
+            from whence.formats.signal_map import check_names
+
+            check_names(signals, [v.name for v in (*executor.inputs, *executor.outputs)])
+        return executor
 
     def _system(self, system: str | Stepper) -> tuple[SystemSpec | None, Chart | None]:
         from whence.testing.systems.spec import parse_system
@@ -226,7 +234,8 @@ def open_suite(folder: AnyPath, model: AnyPath | None = None, *, force: bool = F
 
 
 def _model_of(suite: Suite, folder: Path) -> Path:
-    for place in (Path(suite.file), folder / suite.file, folder.parent / Path(suite.file).name):
+    around = (folder / suite.file, folder.parent / suite.file)
+    for place in (Path(suite.file), *around, folder.parent / Path(suite.file).name):
         if suite.file and place.is_file():
             return place
     raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +15,7 @@ from whence.source import Diagnostic, InputError, Origin, SourceText, UsageError
 
 if TYPE_CHECKING:
     from whence.model.chart import Chart
+    from whence.model.signals import Interface
     from whence.model.suite import Suite
 
 __all__ = ["TimedChart", "load_timed_chart", "write_suite"]
@@ -23,6 +24,8 @@ AnyPath = Path | str
 
 #: The file of a suite's folder that says what is in it.
 MANIFEST = "manifest.json"
+#: The same for people.
+PAGE = "index.html"
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,14 @@ class TimedChart:
         from whence.testing.elaborate import elaborate
 
         return (*self.notes, *check_model(elaborate(self.chart)))
+
+    def interface(self) -> Interface:
+        """The inputs and outputs of the system."""
+        from whence.testing.elaborate import elaborate
+        from whence.testing.interface import interface_of
+        from whence.testing.part import system_part
+
+        return interface_of(system_part(elaborate(self.chart)))
 
     def tests(
         self,
@@ -120,10 +131,23 @@ def load_timed_chart(path: AnyPath) -> TimedChart:
     return TimedChart(chart, hashlib.sha256(data).hexdigest())
 
 
-def write_suite(suite: Suite, folder: AnyPath) -> None:
-    """A file for each test, and the manifest, which comes last. A folder that has something else
-    than a suite of ours is left alone."""
+def write_suite(
+    suite: Suite, folder: AnyPath, forms: Sequence[str] = (), interface: Interface | None = None
+) -> None:
+    """A file for each test, a page for people, and the manifest, which comes last. A folder that
+    has something else than a suite of ours is left alone. `forms`: for which other tools the
+    suite is written as well; the form `c` needs the system's `interface`."""
+    from whence.model.signals import Interface
+    from whence.report.suite_forms import FORMS, rendered
+    from whence.report.suite_html import suite_page
     from whence.report.tests_json import case_document, suite_document
+
+    for form in forms:
+        if form not in FORMS:
+            raise UsageError(f"unknown form `{form}`; known are {', '.join(FORMS)}")
+    texts: dict[str, str] = {}
+    for form in forms:
+        texts |= rendered(suite, form, interface or Interface(suite.model, (), ()))
 
     target = Path(folder)
     before = _tests_before(target)
@@ -138,7 +162,11 @@ def write_suite(suite: Suite, folder: AnyPath) -> None:
         ) from None
     for test in suite.tests:
         files.write_atomically(target / f"{test.ident}.json", to_text(case_document(test)))
+    for name, text in texts.items():
+        files.write_atomically(target / name, text)
+    files.write_atomically(target / PAGE, suite_page(replace(suite, seconds=0.0), version()))
     manifest = suite_document(suite, version(), complete=False)
+    manifest["forms"] = sorted(texts)
     files.write_atomically(target / MANIFEST, to_text(manifest))
 
 
@@ -155,6 +183,7 @@ def _tests_before(folder: Path) -> list[str]:
         if found["schema"] != "tests/1":
             raise ValueError("another schema")
         names = [str(test["id"]) for test in found["tests"]]
+        forms = [str(name) for name in found.get("forms", ())]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
             Diagnostic(
@@ -164,4 +193,6 @@ def _tests_before(folder: Path) -> list[str]:
             )
         ) from None
     # Only names that we give, whatever the manifest says.
-    return [f"{name}.json" for name in names if name.startswith("test_") and name[5:].isdigit()]
+    tests = [f"{name}.json" for name in names if name.startswith("test_") and name[5:].isdigit()]
+    ours = ("test_suite.py", "suite.robot", "suite.csv", "suite.c")
+    return tests + [name for name in forms if name in ours]

@@ -165,17 +165,18 @@ class Executor:
             session.reason = f"this is no test of this model: {problem}"
         drift = session.drift() if isinstance(session, WiredSession) else None
         if session.verdict != "pass" or isinstance(session, WiredSession):
-            self._close()
+            self.release()
         return session.result(test, drift)
 
-    def _close(self) -> None:
+    def release(self) -> None:
+        """End the system; the next test begins another one."""
         for system in (self._simulated, self._wire):
             if system is not None:
                 with suppress(Exception):
                     system.close()
 
     def close(self) -> None:
-        self._close()
+        self.release()
         if self.program is not None:
             self.program.dispose()
 
