@@ -60,6 +60,28 @@ class TimedChart:
 
         return interface_of(system_part(elaborate(self.chart)))
 
+    def mutate(
+        self,
+        suite: Suite,
+        *,
+        seed: int = 0,
+        latency: int = 50,
+        seconds: float | None = None,
+        kill: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> Suite:
+        """The suite with what became of mutants of the model; with `kill`, also with tests that
+        kill those that survive."""
+        from whence.testing.elaborate import elaborate
+        from whence.testing.mutation import MutationSettings, extended, mutate
+
+        settings = MutationSettings(seed=seed, latency=latency, seconds=seconds)
+        found = mutate(elaborate(self.chart), suite.tests, settings, say or (lambda _: None))
+        if not kill:
+            return replace(suite, mutation=found)
+        tests, found = extended(suite.tests, found)
+        return replace(suite, tests=tests, mutation=found)
+
     def tests(
         self,
         *,

@@ -37,6 +37,7 @@ Exit status:
 Examples:
   whence tests turn_indicator.yaml
   whence tests turn_indicator.yaml -o suite/ --render pytest --render csv
+  whence tests turn_indicator.yaml --mutate --kill -o suite/
   whence tests model.xmi --widen-ranges --format json
   whence tests turn_indicator.yaml --goal 'F (Output.Flashing && in_EmSwitch)'
 """
@@ -93,6 +94,14 @@ def generate(
         float | None,
         typer.Option(min=0, metavar="S", help="Ask no new questions after so many seconds."),
     ] = None,
+    mutate: Annotated[
+        bool,
+        typer.Option("--mutate", help="Measure the suite with mutants of the model."),
+    ] = False,
+    kill: Annotated[
+        bool,
+        typer.Option("--kill", help="Add tests that kill mutants which survive (with --mutate)."),
+    ] = False,
     forms: Annotated[
         list[str] | None,
         typer.Option(
@@ -125,6 +134,10 @@ def generate(
             seconds=seconds,
             say=watch.stage,
         )
+        if mutate or kill:
+            suite = chart.mutate(
+                suite, seed=seed, latency=latency, seconds=seconds, kill=kill, say=watch.stage
+            )
     if output is not None:
         interface = chart.interface() if "c" in (forms or ()) else None
         write_suite(suite, output, tuple(forms or ()), interface)

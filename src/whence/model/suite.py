@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from whence.model.chart import Requirement
 from whence.source import NOWHERE, Diagnostic, Origin
+
+if TYPE_CHECKING:
+    from whence.model.mutation import Mutation
 
 __all__ = ["Expected", "GoalResult", "GoalStatus", "Input", "Suite", "TestCase"]
 
@@ -82,6 +85,8 @@ class Suite:
     complete: bool = True
     #: Whether ranges of the model were widened first (`--widen-ranges`).
     widened: bool = False
+    #: What became of mutants of the model, if that was asked.
+    mutation: Mutation | None = None
     seconds: float = 0.0
     steps: int = 0
 

@@ -279,29 +279,41 @@ class Oracle:
             value = new[number]
             if any(self._matched(number, one.seen[number], value, held) for one in those):
                 continue
-            options = []
-            for one in those:
-                values, latency = one.seen[number], self.tolerances[number].latency
-                since = values[-2][1] if len(values) > 1 else None
-                told = variable.shown(values[-1][0])
-                if since is not None:
-                    told += f" since {since} ms"
-                    if latency:
-                        told += f" (by {since + latency} ms)"
-                if told not in options:
-                    options.append(told)
             before = self.held[number]
-            said = "not known" if value is None else as_text(variable, value)
-            text = f"`{variable.name}` is {said} at {self.now} ms"
-            if held and before is not None and before != value:
+            late = held and not any(
+                self._matched(number, one.seen[number], None, held) for one in those
+            )
+            # What was held until now was wrong before.
+            wrong = before if late else value
+            wanted = dict.fromkeys(self._wanted(number, one.seen[number], wrong) for one in those)
+            said = "not known" if wrong is None else as_text(variable, wrong)
+            text = f"`{variable.name}` is {said} "
+            text += f"until {self.now} ms" if late else f"at {self.now} ms"
+            if held and not late and before is not None and before != value:
                 text += f", {as_text(variable, before)} until then"
-            return f"{text}; expected {' or '.join(options[:4])}"
+            return f"{text}; expected {' or '.join(list(wanted)[:4])}"
         shown = ", ".join(
             f"{v.name} = {as_text(v, value)}"
             for v, value in zip(self.outputs, new, strict=True)
             if value is not None
         )
         return f"no run of the model has {shown} together at {self.now} ms"
+
+    def _wanted(self, number: int, values: _Values, value: Number | None) -> str:
+        """What a run has in place of the value that is seen."""
+        variable, tolerance = self.outputs[number], self.tolerances[number]
+        begun = None
+        for wanted, end in values:
+            other = value is None or not _alike(wanted, value, tolerance.error)
+            if other and (end == _OPEN or end + tolerance.latency <= self.now):
+                told = variable.shown(wanted)
+                if begun is not None:
+                    told += f" since {begun} ms"
+                    if tolerance.latency:
+                        told += f" (by {begun + tolerance.latency} ms)"
+                return told if end == _OPEN else f"{told}, until {end} ms"
+            begun = end
+        return variable.shown(values[-1][0])
 
 
 def _alike(model: int, seen: Number, error: Fraction) -> bool:
