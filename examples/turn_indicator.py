@@ -9,12 +9,14 @@
 import json
 import sys
 
-ON_TIME, OFF_TIME, FLASHES = 340, 320, 3
+FLASHES = 3
 LEFT, RIGHT, BOTH = 1, 2, 3
 
 
 class TurnIndicator:
     """`reset` and `step` take all inputs by name, and return all outputs."""
+
+    on_time, off_time = 340, 320
 
     def reset(self, inputs):
         self.emergency = self.overridden = False
@@ -53,12 +55,18 @@ class TurnIndicator:
         elif self.command and (not self.flashing or self.command != self.shown):
             self.flashing = self.lit = True
             self.shown, self.flashes, self.timer = self.command, 0, 0
-        if self.flashing and self.timer >= (ON_TIME if self.lit else OFF_TIME):
+        if self.flashing and self.timer >= (self.on_time if self.lit else self.off_time):
             if self.lit:
                 self.flashes += 1
             self.lit, self.timer = not self.lit, 0
         if self.flashing and not self.command and (self.flashes >= FLASHES or self.shown == BOTH):
             self.flashing = False
+
+
+class Faulty(TurnIndicator):
+    """Its lamps are off for too short a time: a test finds that."""
+
+    off_time = 200
 
 
 def node(interface, channel, stop):

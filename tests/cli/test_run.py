@@ -90,7 +90,7 @@ def shorten(path: Path, end: int) -> None:
 
 SYSTEMS = [
     "model",
-    f"model:{TURN_INDICATOR}",
+    pytest.param(f"model:{TURN_INDICATOR}", marks=pytest.mark.nightly),
     pytest.param(f"c:{EXAMPLES / 'turn_indicator.c'}", marks=needs_cc),
     f"python:{EXAMPLES / 'turn_indicator.py'}:TurnIndicator",
     f"process:{sys.executable} {EXAMPLES / 'turn_indicator.py'}",
@@ -110,8 +110,10 @@ def test_the_turn_indicator(whence: Run, turn_suite: Path, system: str) -> None:
     ("old", "new", "why"),
     [
         ("ON_TIME = 340", "ON_TIME = 420", r"expected false since \d+ ms \(by \d+ ms\)"),
-        ("OFF_TIME = 320", "OFF_TIME = 200", "expected false"),
-        ("< 150", "<= 150", "expected false"),
+        pytest.param(
+            "OFF_TIME = 320", "OFF_TIME = 200", "expected false", marks=pytest.mark.nightly
+        ),
+        pytest.param("< 150", "<= 150", "expected false", marks=pytest.mark.nightly),
         ("mine > 0 ? mine : theirs", "theirs > 0 ? theirs : mine", "expected"),
     ],
 )
@@ -252,16 +254,38 @@ def test_the_interface_in_c(whence: Run, suite: Path) -> None:
     ("step", "verdict", "reason"),
     [
         ("return {'o': inputs['i'] ^ 1, 'p': inputs['e'] == 'high'}", "fail", "`o` is"),
-        ("return {'o': inputs['i'] + .0, 'p': inputs['e'] == 'high'}", "pass", ""),
+        pytest.param(
+            "return {'o': inputs['i'] + .0, 'p': inputs['e'] == 'high'}",
+            "pass",
+            "",
+            marks=pytest.mark.nightly,
+        ),
         ("return {'o': inputs['i']}", "error", "does not tell its output `p`"),
-        ("return {'o': 'x' * 500, 'p': 1}", "error", "no value of the output `o`"),
-        ("return {'o': float('nan'), 'p': 1}", "error", "no value of the output `o`"),
-        ("return {'o': [], 'p': 1}", "error", "no value of the output `o`"),
+        pytest.param(
+            "return {'o': 'x' * 500, 'p': 1}",
+            "error",
+            "no value of the output `o`",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            "return {'o': float('nan'), 'p': 1}",
+            "error",
+            "no value of the output `o`",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            "return {'o': [], 'p': 1}",
+            "error",
+            "no value of the output `o`",
+            marks=pytest.mark.nightly,
+        ),
         ("return {'o': object(), 'p': 1}", "error", "no plain values"),
-        ("return 3", "error", "not its outputs by name"),
+        pytest.param("return 3", "error", "not its outputs by name", marks=pytest.mark.nightly),
         ("raise ValueError('so')", "error", "raised ValueError: so"),
         ("os._exit(7)", "error", "ended with status 7"),
-        ("os.kill(os.getpid(), 9)", "error", "ended by SIGKILL"),
+        pytest.param(
+            "os.kill(os.getpid(), 9)", "error", "ended by SIGKILL", marks=pytest.mark.nightly
+        ),
         ("sys.stderr.write('last words'); sys.stderr.flush(); os._exit(1)", "error", "last words"),
         ("time.sleep(60)", "error", "the system hangs"),
         ("print('noise'); " + RIGHT, "pass", ""),
@@ -280,14 +304,22 @@ def test_python_systems(
     ("said", "reason"),
     [
         ("print('hello', flush=True)", "which is no JSON"),
-        ("print('[1]', flush=True)", "no JSON object"),
+        pytest.param("print('[1]', flush=True)", "no JSON object", marks=pytest.mark.nightly),
         ("print('{}', flush=True)", "without an object `outputs`"),
-        ("print('[' * 100000, flush=True)", "no JSON"),
+        pytest.param("print('[' * 100000, flush=True)", "no JSON", marks=pytest.mark.nightly),
         ("print('x' * (1 << 21), flush=True)", "longer than a mebibyte"),
-        ("sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()", "no JSON"),
+        pytest.param(
+            "sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()",
+            "no JSON",
+            marks=pytest.mark.nightly,
+        ),
         ('print(\'{"error": "no power"}\', flush=True)', "the system says: no power"),
-        ("sys.exit(3)", "ended with status 3"),
-        ("sys.stdout.close(); os.close(1); time.sleep(9)", "closed its output"),
+        pytest.param("sys.exit(3)", "ended with status 3", marks=pytest.mark.nightly),
+        pytest.param(
+            "sys.stdout.close(); os.close(1); time.sleep(9)",
+            "closed its output",
+            marks=pytest.mark.nightly,
+        ),
         ("time.sleep(9)", "hangs"),
     ],
 )
@@ -325,11 +357,15 @@ def test_a_process_with_a_time_of_its_own(whence: Run, suite: Path, tmp_path: Pa
     ("system", "said"),
     [
         ("process:no-such-program-anywhere", "cannot be started"),
-        ("python:no_such_module_anywhere:x", "cannot be imported"),
-        ("python:{folder}/none.py:x", "there is no file"),
+        pytest.param(
+            "python:no_such_module_anywhere:x", "cannot be imported", marks=pytest.mark.nightly
+        ),
+        pytest.param("python:{folder}/none.py:x", "there is no file", marks=pytest.mark.nightly),
         ("python:{folder}/system.py:Missing", "has no `Missing`"),
         ("python:{folder}/system.py:Empty", "has no method `reset`"),
-        ("python:{folder}/system.py:broken", "cannot be called"),
+        pytest.param(
+            "python:{folder}/system.py:broken", "cannot be called", marks=pytest.mark.nightly
+        ),
     ],
 )
 def test_systems_that_cannot_start(

@@ -305,7 +305,7 @@ class Oracle:
         begun = None
         for wanted, end in values:
             other = value is None or not _alike(wanted, value, tolerance.error)
-            if other and (end == _OPEN or end + tolerance.latency <= self.now):
+            if other and (begun is None or begun + tolerance.latency <= self.now):
                 told = variable.shown(wanted)
                 if begun is not None:
                     told += f" since {begun} ms"
