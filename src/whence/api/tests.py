@@ -92,20 +92,22 @@ class TimedChart:
         bound: int | None = None,
         latency: int = 50,
         seconds: float | None = None,
+        pairs: bool = False,
         say: Callable[[str], None] | None = None,
     ) -> Suite:
-        """A suite for all goals of these `kinds` (none: all kinds), and for more `goals`, which
-        are temporal formulas."""
+        """A suite for all goals of these `kinds` (none: all but pairs; `pairs`: these as well),
+        and for more `goals`, which are temporal formulas."""
         from whence.model.chart import UserGoal
         from whence.testing.checks import check_model
         from whence.testing.elaborate import elaborate
         from whence.testing.generate import GenerateSettings, generate
-        from whence.testing.goals import KINDS
+        from whence.testing.goals import ALL_KINDS, KINDS
         from whence.testing.reach import Settings
 
         for kind in kinds:
-            if kind not in KINDS:
-                raise UsageError(f"unknown kind of goals `{kind}`; known are {', '.join(KINDS)}")
+            if kind not in ALL_KINDS:
+                known = ", ".join(ALL_KINDS)
+                raise UsageError(f"unknown kind of goals `{kind}`; known are {known}")
         more = [
             UserGoal(name=text, text=SourceText(text, "<goal>", ((0, 1, 1),), "a goal"))
             for text in goals
@@ -113,7 +115,7 @@ class TimedChart:
         model = elaborate(self.chart)
         settings = GenerateSettings(
             seed=seed,
-            kinds=tuple(kinds) or KINDS,
+            kinds=tuple(kinds) or (ALL_KINDS if pairs else KINDS),
             reach=Settings() if bound is None else Settings(bound=bound),
             tests=style,
             latency=latency,

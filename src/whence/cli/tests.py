@@ -66,10 +66,16 @@ def generate(
         typer.Option(
             "--kind",
             metavar="KIND",
-            help="Only goals of this kind: state, transition, hierarchic, mcdc, boundary, "
-            "requirement or user; can be given several times.",
+            help="Only goals of this kind: state, transition, hierarchic, mcdc, state-pair, "
+            "transition-pair, boundary, class, requirement or user; can be given several times.",
         ),
     ] = None,
+    pairs: Annotated[
+        bool,
+        typer.Option(
+            "--pairs", help="Also pairs of control states and of transitions, of which many are."
+        ),
+    ] = False,
     style: Annotated[
         Literal["few", "short"],
         typer.Option("--tests", help="As few tests as possible, or short ones."),
@@ -132,6 +138,7 @@ def generate(
             bound=bound,
             latency=latency,
             seconds=seconds,
+            pairs=pairs,
             say=watch.stage,
         )
         if mutate or kill:

@@ -48,7 +48,8 @@ _GOAL: Final = an_object(
         "id": a_text("Unique in the suite."),
         "kind": one_of(
             "",
-            *("state", "transition", "hierarchic", "mcdc", "boundary", "requirement", "user"),
+            *("state", "transition", "hierarchic", "mcdc", "state-pair", "transition-pair"),
+            *("boundary", "class", "requirement", "user"),
         ),
         "status": one_of("", "covered", "unreachable", "open"),
         "test": _maybe("The test that covers it.", "string"),

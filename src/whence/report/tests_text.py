@@ -8,18 +8,10 @@ from rich.text import Text
 
 from whence.model.mutation import Mutation
 from whence.model.suite import GoalResult, Suite
+from whence.report.run_words import KINDS
 
 __all__ = ["suite_text"]
 
-_NAMES = {
-    "state": "control states",
-    "transition": "transitions",
-    "hierarchic": "hierarchic transitions",
-    "mcdc": "MC/DC of guards",
-    "boundary": "boundary values",
-    "requirement": "requirements",
-    "user": "goals of the model",
-}
 #: So many goals that are not covered are listed.
 _LISTED = 60
 
@@ -64,7 +56,7 @@ def _coverage(suite: Suite) -> RenderableType:
     table.add_column("goals")
     for name in ("all", "covered", "unreachable", "open"):
         table.add_column(name, justify="right")
-    for kind, name in _NAMES.items():
+    for kind, name in KINDS.items():
         goals = [goal for goal in suite.goals if goal.kind == kind]
         if goals:
             counts = [

@@ -12,7 +12,7 @@ from whence.model.mutation import MutantResult, MutantStatus, Mutation
 from whence.model.suite import Expected, Input, TestCase
 from whence.source import UnsupportedError
 from whence.testing.equivalence import Equivalence
-from whence.testing.goals import interesting
+from whence.testing.inputs import interesting
 from whence.testing.model import TimedModel
 from whence.testing.mutants import Mutant, mutants_of
 from whence.testing.oracle import Oracle, Tolerance

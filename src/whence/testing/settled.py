@@ -13,7 +13,7 @@ from random import Random
 from whence.expr.tree import Expr, Symbol, SymbolKind
 from whence.expr.types import BOOL
 from whence.solve.frames import AllOf, Answer, AnyOf, Claim, Frames, Holds, Selector
-from whence.testing.goals import interesting
+from whence.testing.inputs import interesting
 from whence.testing.logic import both, compare, either, negation, number, read, within
 from whence.testing.model import TimedModel
 from whence.testing.semantics.abstract import AbstractInterpreter, admitted
