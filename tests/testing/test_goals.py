@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.testing.support import model
@@ -49,7 +51,7 @@ def test_pairs_are_covered_or_not() -> None:
     """B never leaves Y, and is there one step after A is in S."""
     suite = generate(model(TWO), GenerateSettings(kinds=("state-pair", "transition-pair")))
     assert {goal.ident for goal in suite.goals if goal.status != "covered"} == set()
-    once = TWO.replace('{from: Q, to: P, when: i < 10}', "{from: R, to: P, when: i < 10}")
+    once = TWO.replace("{from: Q, to: P, when: i < 10}", "{from: R, to: P, when: i < 10}")
     suite = generate(model(once), GenerateSettings(kinds=("state-pair", "transition-pair")))
     # S is never left: with B in Y, A is nowhere else.
     missing = {goal.ident: goal.status for goal in suite.goals if goal.status != "covered"}
@@ -81,7 +83,7 @@ def test_a_class_is_what_guards_treat_alike(
     text = (
         'variables: {i: "input int[0,9]"}\n'
         "machines: {M: {initial: P, states: {P: {}}, transitions: "
-        f"[{{from: P, to: P, when: \"{' && '.join(parts)}\"}}]}}}}\n"
+        f'[{{from: P, to: P, when: "{" && ".join(parts)}"}}]}}}}\n'
     )
     found = model(text)
     (i,) = found.having("input")
@@ -93,6 +95,6 @@ def test_a_class_is_what_guards_treat_alike(
 
     for low, high in ranges:
         assert all(answers(n) == answers(low) for n in range(low, high + 1))
-    for (_, end), (begin, _) in zip(ranges, ranges[1:], strict=False):
+    for (_, end), (begin, _) in pairwise(ranges):
         assert answers(end) != answers(begin)
     assert {0, 9} <= set(interesting(found, i))

@@ -16,7 +16,7 @@ from whence.expr.walk import subexpressions
 from whence.testing.model import TimedMachine, TimedModel, Write
 from whence.testing.part import writes_of
 
-__all__ = ["cone", "same_within", "symbols_of"]
+__all__ = ["cone", "reduced", "same_within", "symbols_of"]
 
 
 def symbols_of(expr: Expr) -> Iterator[Symbol]:
@@ -54,6 +54,46 @@ def cone(model: TimedModel, wanted: Iterable[Symbol]) -> frozenset[Symbol]:
                 new.update(symbols_of(write.value))
         waiting = new - found
     return frozenset(found)
+
+
+def reduced(model: TimedModel, matters: frozenset[Symbol]) -> TimedModel:
+    """What is left of a model where only these symbols are wanted, a cone: machines and variables
+    that matter.  Each run of the model is one of this without some of its steps, which change
+    nothing here; so what this cannot reach, the model cannot."""
+
+    def kept(writes: tuple[Write, ...]) -> tuple[Write, ...]:
+        return tuple(write for write in writes if write.variable in matters)
+
+    machines: list[TimedMachine] = []
+    for machine in model.machines:
+        if machine.control not in matters:
+            continue
+        locations = tuple(
+            replace(
+                one,
+                do=kept(one.do),
+                entry=kept(one.entry),
+                exit=kept(one.exit),
+                start_action=kept(one.start_action),
+            )
+            for one in machine.locations
+        )
+        machines.append(
+            replace(
+                machine,
+                number=len(machines),
+                locations=locations,
+                transitions=tuple(
+                    replace(one, action=kept(one.action)) for one in machine.transitions
+                ),
+            )
+        )
+    return replace(
+        model,
+        machines=tuple(machines),
+        variables=tuple(v for v in model.variables if v.symbol in matters),
+        elapsed=tuple(one for one in model.elapsed if one.age in matters),
+    )
 
 
 def same_within(model: TimedModel, other: TimedModel, wanted: Iterable[Symbol]) -> bool:
