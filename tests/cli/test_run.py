@@ -230,6 +230,16 @@ def test_results_are_resumed_if_nothing_has_changed(
     assert whence("run", suite, "--resume").status == 2
 
 
+def test_other_folders_are_left_alone(whence: Run, suite: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("mine")
+    ended = whence("run", suite, "-o", other).check()
+    assert (ended.status, "not empty" in ended.err) == (2, True)
+    assert whence("run", suite, "-o", other / "thesis.txt").check().status == 2
+    assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+
+
 def test_workers_change_nothing(whence: Run, turn_suite: Path) -> None:
     documents = []
     for workers in (1, 2):
@@ -239,6 +249,15 @@ def test_workers_change_nothing(whence: Run, turn_suite: Path) -> None:
             del one["seconds"]
         documents.append(document)
     assert documents[0] == documents[1]
+
+
+@needs_cc
+def test_looking_now_and_then(whence: Run, turn_suite: Path) -> None:
+    """Every 10 ms; what happens in between is not known, and not held against the system."""
+    system = f"c:{EXAMPLES / 'turn_indicator.c'}"
+    assert whence("run", turn_suite, "--sut", system, "--period", "10").check().status == 0
+    ended = whence("run", turn_suite, "--sut", system, "--period", "7", "--latency", "2").check()
+    assert ended.status == 1  # it is told the time too rarely to be so exact
 
 
 def test_the_interface_in_c(whence: Run, suite: Path) -> None:

@@ -138,3 +138,38 @@ def test_a_model_that_cannot_start_says_so(whence: Run) -> None:
     assert "the default 0 of `ctr` is outside its range 1 to 1" in text
     assert "no run can start" in ended.out
     assert "no test; 0 of 89 goals are covered" in ended.out
+
+
+LATCH = """\
+variables: {i: "input int[0,3]", o: "output int[0,3]", seen: bool}
+machines:
+  M:
+    initial: P
+    states: {P: {entry: o = 0}, Q: {entry: "o = 3; seen = true"}}
+    transitions: [{from: P, to: Q, when: i > 1}, {from: Q, to: P, when: i == 0}]
+"""
+
+
+def test_mutants(whence: Run, tmp_path: Path) -> None:
+    path = tmp_path / "latch.yaml"
+    path.write_text(LATCH)
+    ended = whence("tests", path, "--kind", "state", "--mutate", "--format", "json")
+    document = json.loads(ended.out)
+    jsonschema.validate(document, TESTS)
+    mutation = document["mutation"]
+    assert mutation["survived"] > 0
+    assert mutation["equivalent"] > 0
+    assert len(mutation["mutants"]) == sum(
+        mutation[status] for status in ("killed", "survived", "equivalent")
+    )
+    ended = whence("tests", path, "--kind", "state", "--mutate")
+    assert "survived: m" in ended.out
+    assert "--kill puts them into the suite" in " ".join(ended.out.split())
+    folder = tmp_path / "suite"
+    ended = whence("tests", path, "--kind", "state", "--mutate", "--kill", "-o", folder)
+    assert "0 survived" in ended.out
+    assert "score 100.0 %" in ended.out
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert len(manifest["tests"]) == len(document["tests"]) + len(mutation["tests"])
+    assert "proved equivalent" in (folder / "index.html").read_text()
+    assert whence("run", folder).status == 0

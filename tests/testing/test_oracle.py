@@ -172,3 +172,9 @@ machines:
     oracle.begin({"i": 1})
     with pytest.raises(NoJudgement, match="do not end"):
         oracle.observe(0, {"o": 1})
+
+
+def test_too_much_that_is_possible_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whence.testing.oracle._MOST", 40)
+    with pytest.raises(NoJudgement, match="admit less jitter"):
+        flashing([20, 400], 60, latency=600)

@@ -93,6 +93,8 @@ class OpenSuite:
         from whence.testing.execute import execute
 
         chosen = options or RunOptions()
+        if chosen.folder is not None:
+            _check_folder(Path(chosen.folder))
         began = perf_counter()
         tests = self.chosen(chosen.tests)
         spec, other = self._system(system)
@@ -259,6 +261,29 @@ def write_run(run: SuiteRun, folder: AnyPath) -> None:
     files.write_atomically(target / "requirements.csv", matrix_csv(run))
     files.write_atomically(target / "report.html", run_page(run, version()))
     files.write_atomically(target / "run.json", to_text(run_document(run, version())))
+
+
+def _check_folder(folder: Path) -> None:
+    """A folder that has something else than results of ours is left alone."""
+    try:
+        if not folder.exists():
+            return
+        if not folder.is_dir():
+            raise InputError(Diagnostic("this is a file, not a folder", Origin(str(folder))))
+        names = {path.name for path in folder.iterdir()}
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(
+            Diagnostic(f"the folder cannot be read: {reason}", Origin(str(folder)))
+        ) from None
+    if names and "run.json" not in names and not {"tests", "traces"} <= names:
+        raise InputError(
+            Diagnostic(
+                "this folder is not empty, and what is in it are no results of a run",
+                Origin(str(folder)),
+                "name a new folder",
+            )
+        )
 
 
 def _folder(folder: AnyPath) -> Path:

@@ -54,7 +54,7 @@ def _table(run: SuiteRun) -> str:
             "tr",
             tag("td", tag("a", escaped(one.test), href=f"#{escaped(one.test)}"), class_="nowrap"),
             tag("td", badge_of(one.verdict)),
-            tag("td", escaped(one.reason)),
+            tag("td", escaped(one.reason), _drift(one)),
             tag("td", f"{one.time} ms", class_="n"),
             tag("td", str(len(one.goals)), class_="n"),
             tag("td", f"{one.seconds:.3f}", class_="n"),
@@ -62,6 +62,12 @@ def _table(run: SuiteRun) -> str:
         for one in run.runs
     ]
     return _framed(heads, rows)
+
+
+def _drift(run: TestRun) -> str:
+    if run.drift is None:
+        return ""
+    return tag("p", f"inputs up to {run.drift.most * 1000:.1f} ms late", class_="quiet")
 
 
 def _framed(heads: list[str], rows: list[str], kind: str | None = None) -> str:

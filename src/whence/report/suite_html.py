@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from whence.model.mutation import MutantStatus
 from whence.model.suite import GoalResult, Suite, TestCase
 from whence.report.page import code, page, tag
 from whence.report.run_words import KINDS
@@ -12,6 +13,8 @@ __all__ = ["suite_page"]
 
 _STYLES = ("waves.css",)
 _TONES = {"covered": "satisfied", "unreachable": "unknown", "open": "violated"}
+_FATES = {"killed": "satisfied", "survived": "violated", "equivalent": "unknown"}
+_ORDER: tuple[MutantStatus, ...] = ("survived", "equivalent", "killed")
 _SHOWN = 60
 
 
@@ -43,6 +46,7 @@ def suite_page(suite: Suite, version: str) -> str:
         *_matrix(suite),
         tag("h2", "Goals"),
         *_goals(suite),
+        *_mutants(suite),
         tag("h2", "Tests"),
         *(_section(test) for test in suite.tests[:_SHOWN]),
     ]
@@ -127,6 +131,33 @@ def _goal(goal: GoalResult) -> str:
         tag("td", where),
         tag("td", escaped(", ".join(goal.requirements))),
     )
+
+
+def _mutants(suite: Suite) -> list[str]:
+    """How good the suite is, if somebody asked."""
+    mutation = suite.mutation
+    if mutation is None:
+        return []
+    score = "" if mutation.score is None else f": {float(mutation.score) * 100:.1f} % are killed"
+    words = {"killed": "killed", "survived": "survived", "equivalent": "proved equivalent"}
+    counts = ", ".join(f"{mutation.count(status)} {words[status]}" for status in _ORDER)
+    heads = [tag("th", text) for text in ("Mutant", "Change", "Status", "Test", "Why")]
+    rows = [
+        tag(
+            "tr",
+            tag("td", escaped(one.ident), class_="nowrap"),
+            tag("td", code(one.text)),
+            tag("td", tag("span", one.status, class_=f"badge {_FATES[one.status]}")),
+            tag("td", escaped(one.test or ""), class_="nowrap"),
+            tag("td", escaped(one.reason), class_="quiet"),
+        )
+        for one in sorted(mutation.mutants, key=lambda one: _ORDER.index(one.status))
+    ]
+    return [
+        tag("h2", "Mutants"),
+        tag("p", escaped(f"{counts}{score}.")),
+        tag("details", tag("summary", f"{len(rows)} mutants"), _table(heads, rows)),
+    ]
 
 
 def _section(test: TestCase) -> str:

@@ -245,7 +245,10 @@ def _begin(
     program: str | None,
 ) -> None:
     import atexit
+    import signal
 
+    # Ctrl-C is for the process that asked; it ends us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     executor = Executor(chart, spec, settings, other, program)
     atexit.register(executor.close)
     _EXECUTOR.append(executor)

@@ -32,7 +32,7 @@ __all__ = ["NoJudgement", "Oracle", "Tolerance"]
 #: Discrete steps at one date.
 _ZENO = 1000
 #: So many hypotheses are followed.
-_MOST = 20_000
+_MOST = 10_000
 #: The end of a value that is there still.
 _OPEN = 1 << 60
 
@@ -179,8 +179,8 @@ class Oracle:
                     arrived.add(after)
                 else:
                     waiting.setdefault(date + delay, set()).add(after)
-                if len(arrived) > _MOST:
-                    break
+            if len(arrived) + sum(map(len, waiting.values())) > _MOST:
+                raise _too_many()
         self.now = until
         self._hypotheses = arrived
         self._check_size()
@@ -188,9 +188,7 @@ class Oracle:
     def _check_size(self) -> None:
         self.most = max(self.most, len(self._hypotheses))
         if len(self._hypotheses) > _MOST:
-            raise NoJudgement(
-                f"more than {_MOST} states of the model are possible: admit less jitter"
-            )
+            raise _too_many()
 
     # -------------------------------------------------------------------------------- observation
 
@@ -314,6 +312,10 @@ class Oracle:
                 return told if end == _OPEN else f"{told}, until {end} ms"
             begun = end
         return variable.shown(values[-1][0])
+
+
+def _too_many() -> NoJudgement:
+    return NoJudgement(f"more than {_MOST} states of the model are possible: admit less jitter")
 
 
 def _alike(model: int, seen: Number, error: Fraction) -> bool:
