@@ -84,7 +84,8 @@ class Settings:
 class JudgedRepair:
     """`verdict` is that of the property on the whole repaired model; `mended` says that, walked
     again in the repaired model, the trace does not violate the property any more (and is still
-    there, if that was possible). `admissible` None: not within the budget."""
+    there, if that was possible). `admissible` None: not within the budget; `violations_only` is
+    asked of those that are not."""
 
     changes: tuple[tuple[str, str, str], ...]
     verdict: Verdict
@@ -93,6 +94,11 @@ class JudgedRepair:
     why: str
     check_seconds: float
     seconds: float
+    violations_only: bool | None = None
+
+    @property
+    def fit(self) -> bool:
+        return self.admissible is True or self.violations_only is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,10 @@ class Searched:
     @property
     def admissible(self) -> bool:
         return any(repair.admissible for repair in self.repairs)
+
+    @property
+    def fit(self) -> bool:
+        return any(repair.fit for repair in self.repairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +318,14 @@ class _Mending:
             word = " / ".join(admissibility.word[-2:])
             why = f"only {admissibility.only_in}, {len(admissibility.word)}: … {word}"
         return JudgedRepair(
-            told, verdict, mended, admissibility.admissible, why, check_seconds, seconds
+            told,
+            verdict,
+            mended,
+            admissibility.admissible,
+            why,
+            check_seconds,
+            seconds,
+            admissibility.violations_only,
         )
 
     def _mended(self, changed: TimedModel, query: Query) -> bool:

@@ -890,6 +890,19 @@ class Reference:
             except _Beyond:
                 continue
 
+    def inside(self, query: Query) -> list[bool]:
+        """For each state of the graph, whether the predicate of a query holds in it."""
+        assert query.predicate is not None
+        while True:
+            try:
+                predicate = self._steps.expressions.value(query.predicate)
+                return [
+                    bool(predicate(_Moment(list(at.locations), list(at.data), list(at.clocks))))
+                    for at in self._explored().states
+                ]
+            except _Beyond:
+                continue
+
     def outcome(self, query: Query) -> _Outcome:
         while True:
             try:

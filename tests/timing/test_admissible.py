@@ -18,13 +18,14 @@ from whence.explore.check import Checker
 from whence.explore.replay import replay
 from whence.explore.search import Budget
 from whence.expr.types import ArrayType, ChannelType
-from whence.model.network import Network
+from whence.model.network import Network, Query
 from whence.source import UnsupportedError
 from whence.timing.admissible import (
     Comparison,
     Labels,
     LabelTable,
     Test,
+    UntimedGraph,
     compare,
     untimed,
     witness_trace,
@@ -317,10 +318,16 @@ Uses = tuple[tuple[int, int, tuple[int, ...]], ...]
 Labelled = tuple[list[int], list[list[tuple[Any, int]]]]
 
 
-def region_automaton(network: Network, labels: Labels, limit: int) -> Labelled:
-    """The graph of regions without delays; labels are the edges taken, or the channel's name."""
+def region_automaton(
+    network: Network, labels: Labels, limit: int, within: Query | None = None
+) -> Labelled:
+    """The graph of regions without delays; labels are the edges taken, or the channel's name.
+    `within`: only of the states in which that predicate holds."""
     reference = Reference(network, limit)
+    inside = reference.inside(within) if within is not None else None
     graph = reference.graph()
+    if inside is None:
+        inside = [True] * len(graph.states)
     steps = reference._steps
     edge_of: dict[int, tuple[int, int, tuple[int, ...]]] = {}
     for number, process in enumerate(network.processes):
@@ -362,11 +369,11 @@ def region_automaton(network: Network, labels: Labels, limit: int) -> Labelled:
     edges = []
     for state in range(len(graph.states)):
         later: list[int] = []
-        while state >= 0 and state not in later:
+        while state >= 0 and state not in later and inside[state]:
             later.append(state)
             state = graph.delay[state]
-        edges.append([pair for place in later for pair in now[place]])
-    return [0], edges
+        edges.append([pair for place in later for pair in now[place] if inside[pair[1]]])
+    return [0] if inside[0] else [], edges
 
 
 def channel_names(network: Network) -> dict[int | None, str]:
@@ -407,11 +414,16 @@ def test_against_regions(preset: str, labels: Labels, data: st.DataObject) -> No
         graph = untimed(checker, labels, table)
     except (TooManyRegions, UnsupportedError):
         return
+    assert_same_words(graph, regions)
+
+
+def assert_same_words(graph: UntimedGraph, regions: Labelled) -> None:
     assert graph.complete
     edges: list[list[tuple[Any, int]]] = [[] for _ in graph.automaton.edges]
     for source, letter, target, number in graph.edges.tolist():
         uses = tuple((u.process, u.edge, u.selects) for u in graph.transitions[number].uses)
-        edges[source].append((uses if labels == "transitions" else table.text(letter), target))
+        label = uses if graph.labels == "transitions" else graph.table.text(letter)
+        edges[source].append((label, target))
     left, right = numbered((list(graph.automaton.initial), edges), regions)
     try:
         assert first_word(left, right, limit=2_000) is None

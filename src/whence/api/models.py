@@ -537,7 +537,8 @@ class Model:
         **settings: Unpack[RepairSettings],
     ) -> list[tuple[RepairResult, Repair | None]]:
         """Repairs one run after the other until the query holds (the last result's verdict is
-        then `satisfied`) or there is no admissible repair. Each round has the repair it made;
+        then `satisfied`) or there is no repair to choose: an admissible one, or one that takes
+        away violations only. Each round has the repair it made;
         :meth:`repaired` makes them, one after the other."""
         from whence.timing.repair import iterate
 

@@ -23,10 +23,11 @@ from whence.expr.types import BOOL, CONSTRAINT, ConstraintType, IntType
 from whence.expr.walk import subexpressions, substitute
 from whence.source import Diagnostic, UnsupportedError
 
-__all__ = ["Alternative", "alternatives", "negation"]
+__all__ = ["OPPOSITE", "Alternative", "alternatives", "both", "conjuncts", "negation"]
 
 _LIMIT = 4096
-_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+#: The comparisons of clocks whose contrary is one comparison, too.
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,13 @@ class Alternative:
         """The conjuncts as one guard."""
         if not self.conjuncts:
             return None
-        return reduce(_and, self.conjuncts)
+        return reduce(both, self.conjuncts)
 
     @property
     def location(self) -> tuple[int, int] | None:
         """A (process, location) that the alternative demands, if one is plain to see."""
         for conjunct in self.conjuncts:
-            for part in _top_conjuncts(conjunct):
+            for part in conjuncts(conjunct):
                 if isinstance(part, InLocation) and isinstance(part.process, IntLiteral):
                     return part.process.value, part.location
         return None
@@ -58,15 +59,17 @@ class Alternative:
         return Alternative(self.conjuncts + other.conjuncts, self.deadlock or other.deadlock)
 
 
-def _and(left: Expr, right: Expr) -> Expr:
+def both(left: Expr, right: Expr) -> Expr:
+    """`left && right`, of the type that it has."""
     timed = isinstance(left.type, ConstraintType) or isinstance(right.type, ConstraintType)
     return Binary("&&", left, right, type=CONSTRAINT if timed else BOOL, origin=left.origin)
 
 
-def _top_conjuncts(expr: Expr) -> Iterable[Expr]:
+def conjuncts(expr: Expr) -> Iterable[Expr]:
+    """The parts of a conjunction."""
     if isinstance(expr, Binary) and expr.op == "&&":
-        yield from _top_conjuncts(expr.left)
-        yield from _top_conjuncts(expr.right)
+        yield from conjuncts(expr.left)
+        yield from conjuncts(expr.right)
     else:
         yield expr
 
@@ -125,7 +128,7 @@ def _normal(expr: Expr, positive: bool) -> list[Alternative]:
                     whole = _both(expr, whole, lambda part=part: part)  # type: ignore[misc]
                 return whole
             return _either(expr, *parts)
-        case Binary(op, left, right) if op in (*_OPPOSITE, "==") and isinstance(
+        case Binary(op, left, right) if op in (*OPPOSITE, "==") and isinstance(
             expr.type, ConstraintType
         ):
             if positive:
@@ -135,7 +138,7 @@ def _normal(expr: Expr, positive: bool) -> list[Alternative]:
                     Alternative((replace(expr, op="<"),)),
                     Alternative((replace(expr, op=">"),)),
                 ]
-            return [Alternative((replace(expr, op=_OPPOSITE[op]),))]
+            return [Alternative((replace(expr, op=OPPOSITE[op]),))]
     raise UnsupportedError(
         Diagnostic("not supported: clock constraints or deadlock inside this operator", expr.origin)
     )

@@ -135,6 +135,7 @@ def _repair(repair: Repair, network: Network) -> Json:
         "property": repair.verdict,
         "property_trace": _trace(repair.trace, network),
         "admissible": repair.admissible,
+        "violations_only": None if found is None else found.violations_only,
         "test": None if found is None else found.test,
         "labels": None if found is None else found.labels,
         "witness": None if found is None or found.word is None else list(found.word),

@@ -151,6 +151,12 @@ _REPAIR: Final = an_object(
             "description": "Whether the repair is admissible; null: not tested, or not known.",
             "type": ["boolean", "null"],
         },
+        "violations_only": {
+            "description": "Of a repair that is not admissible, whether nothing is new after it, "
+            "and nothing lost but what violates the property in every run; null: not asked, or "
+            "not known.",
+            "type": ["boolean", "null"],
+        },
         "test": _or_null(one_of("A test.", *get_args(Test)), "The test of admissibility."),
         "labels": {
             "description": "What the words are made of that the test compares.",

@@ -43,6 +43,7 @@ _GOOD, _BAD, _DOUBT = "green", "red", "yellow"
 _STYLES = {
     "yes": _GOOD,
     "holds": _GOOD,
+    "violations only": _GOOD,
     "no": _BAD,
     "new": _BAD,
     "unknown": _DOUBT,

@@ -190,6 +190,8 @@ def property_words(repair: Repair) -> str:
 def admissible_words(found: Admissibility | None) -> str:
     if found is None:
         return "not tested"
+    if found.violations_only:
+        return "violations only"
     return {True: "yes", False: "no", None: "unknown"}[found.admissible]
 
 
@@ -246,13 +248,22 @@ def what_admissible_means(result: RepairResult) -> str:
         "and none is new",
         "nothing lost": f"the repaired model can still do all {sequences} that the original can",
     }[found.test]
-    return f'Admissible (test "{found.test}" of {one_line(found.labels)}): time aside, {meaning}.'
+    said = f'Admissible (test "{found.test}" of {one_line(found.labels)}): time aside, {meaning}.'
+    if any(repair.violations_only for repair in result.repairs):
+        said += (
+            " Violations only: not admissible, but nothing is new, and what is lost violates the "
+            "property in every run."
+        )
+    return said
 
 
 def witness_words(found: Admissibility) -> str:
     """Introduces the word that only one of the models has."""
     models: dict[Literal["original", "repaired"] | None, str] = {
-        "original": "only the original model can do this; the repaired one cannot",
+        "original": "only the original model can do this, and every run that does violates the "
+        "property"
+        if found.violations_only
+        else "only the original model can do this; the repaired one cannot",
         "repaired": "only the repaired model can do this; the original one cannot",
         None: "only one of the models can do this",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from whence.explore.check import Checker
@@ -21,6 +22,10 @@ class TimedModel:
     def __init__(self, document: Document, elaborated: Elaborated | None = None) -> None:
         self.document = document
         self._elaborated = elaborated or elaborate(document)
+
+    def with_network(self, network: Network) -> TimedModel:
+        """A model of the same text that means something else than it says."""
+        return TimedModel(self.document, replace(self._elaborated, network=network))
 
     @property
     def network(self) -> Network:

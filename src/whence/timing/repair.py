@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from whence.explore.check import Options
@@ -29,6 +30,7 @@ from whence.timing.admissible import (
     untimed,
     witness_trace,
 )
+from whence.timing.admissible import Test as LanguageTest
 from whence.timing.changes import apply_changes, changes_of
 from whence.timing.matching import Reachable, can_do_all, reachable, unreachable_path
 from whence.timing.model import TimedModel
@@ -42,6 +44,7 @@ from whence.timing.results import (
     RepairResult,
     Test,
 )
+from whence.timing.satisfying import satisfying_part
 from whence.timing.search import Found, RepairSearch, SearchOutcome
 from whence.timing.system import System
 from whence.timing.trace import DiagnosticTrace, diagnose, require_safety
@@ -195,14 +198,36 @@ def repair(
     )
 
 
-def _rank(repair: Repair) -> tuple[int, bool, bool, int]:
+def _rank(repair: Repair) -> tuple[int, bool, bool, bool, int]:
     """Smallest first; of one size, those that mend the whole model and change nothing else."""
     return (
         len(repair.changes),
         repair.verdict != "satisfied",
         repair.admissible is not True,
+        not repair.violations_only,
         repair.number,
     )
+
+
+class _Side:
+    """One of the models that are compared; what is known of it is worked out once."""
+
+    def __init__(self, model: TimedModel, labels: Labels, table: LabelTable) -> None:
+        self.model = model
+        self.labels = labels
+        self.table = table
+        self._graphs: dict[Budget, UntimedGraph] = {}
+        self._states: Reachable | None = None
+
+    def graph(self, budget: Budget) -> UntimedGraph:
+        if budget not in self._graphs:
+            self._graphs[budget] = untimed(self.model.checker, self.labels, self.table, budget)
+        return self._graphs[budget]
+
+    def states(self, budget: Budget) -> Reachable:
+        if self._states is None:
+            self._states = reachable(self.model, budget)
+        return self._states
 
 
 class Judge:
@@ -212,10 +237,18 @@ class Judge:
         self.model = model
         self.query = query
         self.options = options
-        self.table = LabelTable()
+        self._table = LabelTable()
         self._before: dict[str, Verdict] = {}
-        self._graphs: dict[Budget, UntimedGraph] = {}
-        self._states: Reachable | None = None
+        self._whole = self._side(model)
+
+    @cached_property
+    def _satisfying(self) -> _Side | None:
+        """What the original does without ever violating the property."""
+        part = satisfying_part(self.model, self.query)
+        return None if part is None else self._side(part)
+
+    def _side(self, model: TimedModel) -> _Side:
+        return _Side(model, self.options.labels, self._table)
 
     def judged(self, number: int, found: Found, system: System, always: bool) -> Repair:
         changes = changes_of(system, found.variations)
@@ -261,53 +294,71 @@ class Judge:
         test = self.options.test
         if test == "none":
             return None
-        labels = self.options.labels
-        found = self._compared(changed, test)
+        other = self._side(changed)
+        found = self._compared(self._whole, other, test)
+        violations_only = None
+        if found.admissible is False:
+            violations_only = self._takes_violations_only(other, found)
         trace: TimedTrace | None = None
         if found.transitions is not None:
             owner = self.model if found.only_in == "original" else changed
             trace = witness_trace(owner.checker, found.transitions, self.options.realization)
         return Admissibility(
-            test, labels, found.admissible, found.word, found.only_in, trace, found.reason
+            test,
+            self.options.labels,
+            found.admissible,
+            found.word,
+            found.only_in,
+            trace,
+            found.reason,
+            violations_only,
         )
 
-    def _compared(self, changed: TimedModel, test: Test) -> Comparison:
+    def _takes_violations_only(self, changed: _Side, found: Comparison) -> bool | None:
+        """Whether a repair that is not admissible adds nothing, and takes nothing away but what
+        violates the property in every run."""
+        if found.test == "equal" and found.only_in == "repaired":
+            return False
+        part = self._satisfying
+        if part is None:
+            return None
+        kept = self._compared(part, changed, "nothing lost").admissible
+        if not kept or found.test != "equal":
+            return kept
+        return self._compared(self._whole, changed, "nothing new").admissible
+
+    def _compared(self, original: _Side, changed: _Side, test: LanguageTest) -> Comparison:
         """The exact test if it is a matter of a few states; if not, what can be told without
         whole languages; and only then the exact test again."""
         budget = self.options.budget
         few = _FEW if budget.states is None else min(budget.states, _FEW)
-        found = self._exact(changed, test, replace(budget, states=few))
+        small = replace(budget, states=few)
+        found = compare(original.graph(small), changed.graph(small), test, None)
         if found.admissible is None and few != budget.states:
-            found = self._by_states(changed, test) or self._exact(changed, test, budget)
+            told = self._by_states(original, changed, test)
+            return told or compare(original.graph(budget), changed.graph(budget), test, None)
         return found
 
-    def _exact(self, changed: TimedModel, test: Test, budget: Budget) -> Comparison:
-        labels = self.options.labels
-        if budget not in self._graphs:
-            self._graphs[budget] = untimed(self.model.checker, labels, self.table, budget)
-        graph = untimed(changed.checker, labels, self.table, budget)
-        return compare(self._graphs[budget], graph, test, None)
-
-    def _by_states(self, changed: TimedModel, test: Test) -> Comparison | None:
+    def _by_states(self, original: _Side, changed: _Side, test: LanguageTest) -> Comparison | None:
         """What follows from the transitions that each model can take at all, and from whether each
         can match every step of the other."""
         budget = self.options.budget
-        if self._states is None:
-            self._states = reachable(self.model, budget)
-        ours, theirs = self._states, reachable(changed, budget)
-        sides: list[tuple[Literal["original", "repaired"], Reachable, Reachable, TimedModel]]
-        sides = [("original", ours, theirs, changed)]
-        if test == "equal":
-            sides.append(("repaired", theirs, ours, self.model))
+        sides: list[tuple[Literal["original", "repaired"], _Side, _Side]] = []
+        if test != "nothing new":
+            sides.append(("original", original, changed))
+        if test != "nothing lost":
+            sides.append(("repaired", changed, original))
         if self.options.labels == "transitions":
-            for name, mine, other, _ in sides:
-                path = unreachable_path(mine, other) if other.complete else None
+            for name, mine, other in sides:
+                if not other.states(budget).complete:
+                    continue
+                path = unreachable_path(mine.states(budget), other.states(budget))
                 if path is not None:
                     network = self.model.network
                     word = tuple(label_of(network, step, "transitions") for step in path)
                     return Comparison(False, test, word, name, path)
         seconds = _MATCHING if budget.seconds is None else budget.seconds
-        if all(can_do_all(mine, model, seconds) for _, mine, _, model in sides):
+        if all(can_do_all(mine.states(budget), other.model, seconds) for _, mine, other in sides):
             return Comparison(True, test)
         return None
 
@@ -332,9 +383,11 @@ def iterate(
     say: Say = None,
     rounds: int = 20,
 ) -> list[Round]:
-    """Repairs one trace after the other, until the property holds or there is no admissible
-    repair. A trace of which every run violates the property cannot be repaired admissibly, as
-    the trace itself must go: there, a repair after which the property holds is chosen."""
+    """Repairs one trace after the other, until the property holds or there is no fit repair left.
+
+    Fit are the admissible ones, and those that take away violations only. A trace of which every
+    run violates the property must go itself: there, any repair is chosen after which the property
+    holds, if none is fit."""
     options = options or RepairOptions()
     done: list[Round] = []
     transitions: Sequence[Transition] | None = None
@@ -358,7 +411,7 @@ def _choice(result: RepairResult, options: RepairOptions) -> Repair | None:
     fit = [
         repair
         for repair in result.repairs
-        if repair.verdict in ("satisfied", "violated") and (repair.admissible or not judged)
+        if repair.verdict in ("satisfied", "violated") and (repair.fit or not judged)
     ]
     mending = [repair for repair in fit if repair.verdict == "satisfied"]
     if mending:

@@ -129,6 +129,9 @@ class Admissibility:
 
     `word` is a word that only one of the two models has, `trace` a run of that model along it. It
     is a shortest one where the models were compared as a whole, which those with few states are.
+
+    `violations_only`, asked of repairs that are not admissible: the repaired model can do nothing
+    new, and has lost nothing but what violates the property in every run of the original.
     """
 
     test: Test
@@ -138,6 +141,7 @@ class Admissibility:
     only_in: Literal["original", "repaired"] | None = None
     trace: TimedTrace | None = None
     reason: str = ""
+    violations_only: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,16 @@ class Repair:
     @property
     def admissible(self) -> bool | None:
         return None if self.admissibility is None else self.admissibility.admissible
+
+    @property
+    def violations_only(self) -> bool:
+        """Not admissible, but what it takes away violates the property."""
+        return self.admissibility is not None and self.admissibility.violations_only is True
+
+    @property
+    def fit(self) -> bool:
+        """Known to leave all that satisfies the property as it is."""
+        return self.admissible is True or self.violations_only
 
     @property
     def amount(self) -> int:
