@@ -77,7 +77,11 @@ class Oracle:
         self.outputs: tuple[Variable, ...] = part.having("output")
         self.inputs: tuple[Variable, ...] = part.having("input")
         given = tolerances or {}
-        self.tolerances = [given.get(v.name, Tolerance()) for v in self.outputs]
+        admitted = [given.get(v.name, Tolerance()) for v in self.outputs]
+        self.tolerances = [
+            Tolerance(one.latency, one.error * v.scale)
+            for one, v in zip(admitted, self.outputs, strict=True)
+        ]
         self.jitter = jitter
         self.now = 0
         self.most = 1

@@ -199,7 +199,11 @@ def _samples(model: TimedModel, random: Random) -> tuple[list[State], int]:
 
 def _claims(model: TimedModel, samples: Sequence[State]) -> list[Expr]:
     """In a control state: bounds of variables, and which of them are equal."""
-    small = [v for v in model.variables if v.role not in ("timer", "choice") and v.real is None]
+    small = [
+        v
+        for v in model.variables
+        if v.role not in ("timer", "choice") and (v.real is None or v.fixed)
+    ]
     found: list[Expr] = []
     for number_, machine in enumerate(model.machines):
         for basic in machine.basics:

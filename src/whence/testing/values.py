@@ -34,6 +34,10 @@ def number_of(variable: Variable, text: str) -> int:
             value = Fraction(text)
             if not variable.real[0] <= value <= variable.real[1]:
                 raise ValueError
+            if variable.fixed:
+                if (value * variable.scale).denominator != 1:
+                    raise ValueError
+                return int(value * variable.scale)
             whole = value.denominator == 1
             return 2 * value.numerator if whole else 2 * math.floor(value) + 1
         number = int(text)
@@ -60,15 +64,19 @@ def observed(variable: Variable, value: object) -> Number:
     oracle to say."""
     if isinstance(value, str) and value in variable.members:
         return variable.members.index(value)
-    if isinstance(value, bool) and variable.boolean:
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        if variable.boolean:
+            return int(value)
+    elif isinstance(value, int):
         if abs(value) < 1 << 63 and not (variable.boolean and value not in (0, 1)):
-            return value
-    elif isinstance(value, float) and math.isfinite(value):
-        number = Fraction(value)
-        if not variable.boolean:
-            return number.numerator if number.denominator == 1 else number
+            return value * variable.scale
+    elif isinstance(value, float) and math.isfinite(value) and not variable.boolean:
+        number = Fraction(value) * variable.scale
+        whole = round(number)
+        # Floating-point numbers have no tenths.
+        if number == whole or (variable.fixed and abs(number - whole) < Fraction(1, 10**6)):
+            return whole
+        return number
     shown = repr(value)
     shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
     raise Unreadable(f"{shown} is no value of the output `{variable.name}`")
@@ -76,6 +84,8 @@ def observed(variable: Variable, value: object) -> Number:
 
 def as_text(variable: Variable, number: Number) -> str:
     """Of an output that was seen."""
+    if variable.fixed:
+        return str(Fraction(number) / variable.scale)
     if isinstance(number, int):
         known = len(variable.members) if variable.members else 2
         if not (variable.members or variable.boolean) or 0 <= number < known:

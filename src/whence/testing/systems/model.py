@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from whence.testing.model import TimedModel
+from whence.testing.model import TimedModel, Variable
 from whence.testing.semantics.simulator import Illegal, Simulator, State
 from whence.testing.systems.base import Inputs, Sample, SystemFault
 from whence.testing.values import Native, as_native
@@ -66,7 +66,7 @@ class ModelSystem:
         raise SystemFault("the steps of the system's model do not end (a Zeno loop)")
 
     def _numbers(self, inputs: Inputs) -> list[int]:
-        return [_number(v.name, v.members, v.real is not None, inputs) for v in self.inputs]
+        return [_number(v, inputs) for v in self.inputs]
 
     def _values(self) -> list[int]:
         return [self._state[place] for place, _ in self.outputs]
@@ -78,15 +78,18 @@ class ModelSystem:
         pass
 
 
-def _number(name: str, members: tuple[str, ...], real: bool, inputs: Inputs) -> int:
+def _number(variable: Variable, inputs: Inputs) -> int:
+    name = variable.name
     value = inputs.get(name)
     if value is None:
         raise SystemFault(f"the system's model has the input `{name}`, which the tests do not set")
     if isinstance(value, str):
-        if value not in members:
+        if value not in variable.members:
             raise SystemFault(f"the system's model has no value `{value}` of `{name}`")
-        return members.index(value)
-    if real:
+        return variable.members.index(value)
+    if variable.fixed:
+        return round(value * variable.scale)
+    if variable.real is not None:
         whole = float(value).is_integer()
         return int(2 * value) if whole else 2 * int(value // 1) + 1
     return int(value)
