@@ -2,7 +2,7 @@
 
 `python -m benchmarks.test_generation` prints the tables of benchmarks/README.md: parallel machines
 with timers and 16-bit data, two of which depend on each other; all coverage goals; each variant in
-a process of its own, with a limit of time.
+a process of its own, with a limit of time. Seconds are those of the processor.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from whence.formats.charts.yaml import read_chart, read_chart_file
@@ -86,12 +86,13 @@ VARIANTS = {
 def one(machines: int, variant: str, limit: float) -> dict[str, Any]:
     model = elaborate(read_chart(chart(machines), f"{machines} machines"))
     settings = replace(VARIANTS[variant], seconds=limit)
+    began = process_time()
     suite = generate(model, settings)
     return {
         "goals": len(suite.goals),
         "covered": suite.count("covered"),
         "unreachable": suite.count("unreachable"),
-        "seconds": suite.seconds,
+        "seconds": process_time() - began,
         "depth": max((goal.step or 0 for goal in suite.goals), default=0),
     }
 

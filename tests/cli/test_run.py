@@ -339,6 +339,10 @@ def test_python_systems(
             "closed its output",
             marks=pytest.mark.nightly,
         ),
+        (
+            "sys.stderr.write('x' * (1 << 22) + '\\n'); sys.exit('the end')",
+            "ended with status 1: the end",
+        ),
         ("time.sleep(9)", "hangs"),
     ],
 )

@@ -244,13 +244,13 @@ def _begin(
     other: Chart | None,
     program: str | None,
 ) -> None:
-    import atexit
     import signal
+    from multiprocessing.util import Finalize
 
     # Ctrl-C is for the process that asked; it ends us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     executor = Executor(chart, spec, settings, other, program)
-    atexit.register(executor.close)
+    Finalize(None, executor.close, exitpriority=1)
     _EXECUTOR.append(executor)
 
 

@@ -5,16 +5,16 @@ They are asked in lines on their standard input, and answer in lines on their st
 
 from __future__ import annotations
 
+import io
 import os
 import queue
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
 from whence.testing.systems.base import SystemFault
 
@@ -25,6 +25,10 @@ LONGEST = 1 << 20
 _WAITING = 10_000
 #: A system may take so many seconds to end by itself when its input ends.
 _GRACE = 0.5
+#: And what was ended so many, until nobody waits any longer.
+_PATIENCE = 2.0
+#: So many bytes of what it says of its errors.
+_KEPT = 1 << 16
 _MEGABYTE = 1 << 20
 
 
@@ -39,26 +43,28 @@ class Child:
         environment: Mapping[str, str] | None = None,
         folder: str | None = None,
     ) -> None:
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
         try:
             self._process = subprocess.Popen(
                 list(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._errors,
+                stderr=subprocess.PIPE,
                 cwd=folder,
                 env=None if environment is None else {**os.environ, **environment},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            self._errors.close()
             reason = getattr(error, "strerror", None) or str(error)
             raise SystemFault(f"`{command[0]}` cannot be started: {reason.lower()}") from None
         if memory is not None:
             _limit(self._process.pid, memory)
         self._lines: queue.Queue[tuple[float, bytes | None]] = queue.Queue(_WAITING)
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self._last = b""
+        self._readers = [
+            threading.Thread(target=read, daemon=True) for read in (self._read, self._read_errors)
+        ]
+        for reader in self._readers:
+            reader.start()
 
     def _read(self) -> None:
         stream = self._process.stdout
@@ -69,6 +75,14 @@ class Child:
                 if len(line) > LONGEST:
                     break
         self._lines.put((time.monotonic(), None))
+
+    def _read_errors(self) -> None:
+        """Only the end is kept, however much there is."""
+        stream = self._process.stderr
+        assert isinstance(stream, io.BufferedReader)
+        with suppress(OSError, ValueError):
+            while part := stream.read1(_KEPT):
+                self._last = (self._last + part)[-_KEPT:]
 
     def say(self, line: str) -> None:
         stream = self._process.stdin
@@ -118,40 +132,39 @@ class Child:
 
     def _last_words(self) -> str:
         """What it said of its errors, the most telling line."""
-        with suppress(OSError, ValueError):
-            size = self._errors.seek(0, os.SEEK_END)
-            self._errors.seek(max(0, size - 65536))
-            text = self._errors.read().decode("utf-8", "backslashreplace")
-            lines = [line.strip() for line in text.splitlines() if line.strip()]
-            telling = [line for line in lines if "ERROR: " in line or "runtime error" in line]
-            if lines:
-                return (telling[0] if telling else lines[-1])[:300]
-        return ""
+        # What it wrote last may still be under way.
+        self._readers[1].join(_GRACE)
+        text = self._last.decode("utf-8", "backslashreplace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        telling = [line for line in lines if "ERROR: " in line or "runtime error" in line]
+        return (telling or lines[-1:] or [""])[0][:300]
 
     def close(self) -> None:
-        for stream in (self._process.stdin,):
-            with suppress(OSError, ValueError):
-                assert stream is not None
-                stream.close()
+        process = self._process
+        assert process.stdin is not None
+        with suppress(OSError, ValueError):
+            process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GRACE)
+            process.wait(_GRACE)
         # Its children, too; they may outlive it.
         with suppress(OSError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
         with suppress(OSError):
-            self._process.kill()
+            process.kill()
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
-        # A reader that waits for room would wait forever.
-        while self._reader.is_alive():
+            process.wait(_PATIENCE)
+        end = time.monotonic() + _PATIENCE
+        while self._readers[0].is_alive() and time.monotonic() < end:
+            # A reader that waits for room would wait forever.
             with suppress(queue.Empty):
                 while True:
                     self._lines.get_nowait()
-            self._reader.join(0.05)
-        with suppress(OSError, ValueError):
-            assert self._process.stdout is not None
-            self._process.stdout.close()
-        self._errors.close()
+            self._readers[0].join(0.05)
+        for reader, stream in zip(self._readers, (process.stdout, process.stderr), strict=True):
+            reader.join(0.05)
+            # A child that has left the group may hold the pipe: it is left to it.
+            if not reader.is_alive() and stream is not None:
+                stream.close()
 
 
 def _limit(process: int, megabytes: int) -> None:
