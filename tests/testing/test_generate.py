@@ -310,7 +310,18 @@ def test_bounded_semantics(text: str, ends: list[int | None]) -> None:
     assert result == ends
 
 
-@pytest.mark.parametrize("text", ["G (go)", "X (go)", "go W (n == 1)", "!(F (go))"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "G (go)",
+        "X (go)",
+        "go W (n == 1)",
+        "!(F (go))",
+        "O (go)",
+        "F (go && H(n == 1))",
+        "go S (n == 1)",
+    ],
+)
 def test_what_no_finite_test_can_show_is_refused(text: str) -> None:
     goal = UserGoal(name="g", text=SourceText(text, "<goal>"))
     with pytest.raises(UnsupportedError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic, sleep
 
 from hypothesis import given, settings
 from tests.testing.strategies import charts
@@ -19,7 +20,10 @@ from whence.source import InputError, UnsupportedError
 from whence.testing.elaborate import elaborate
 from whence.testing.execute import ExecuteSettings, Executor
 from whence.testing.generate import GenerateSettings, generate
+from whence.testing.oracle import Oracle, Tolerance
+from whence.testing.part import system_part
 from whence.testing.reach import Settings
+from whence.testing.session import WiredSession, play
 from whence.testing.systems.spec import parse_system
 
 MODEL = parse_system("model")
@@ -122,3 +126,78 @@ def test_tests_that_are_none() -> None:
     assert executor.run(good).verdict == "pass"
     empty = TestCase(ident="test_x", inputs=good.inputs[:5], expected=(), end=0)
     assert executor.run(empty).verdict == "pass"
+
+
+class Wire:
+    """A system with a time of its own that follows the emergency switch, and a tester that is slow
+    where it is told so."""
+
+    deadline = float("inf")
+
+    def __init__(self, slow: float = 0.0, silent: bool = False) -> None:
+        self.slow = slow
+        self.silent = silent
+        self.waiting: list[tuple[float, dict[str, object]]] = []
+
+    def start(self, inputs: object) -> None:
+        if not self.silent:
+            self.send(inputs)
+
+    def send(self, inputs: object) -> None:
+        assert isinstance(inputs, dict)
+        if self.waiting or self.slow:
+            sleep(self.slow)
+        self.waiting.append((monotonic(), {"o": inputs["i"]}))
+
+    def receive(self, until: float) -> tuple[float, dict[str, object]] | None:
+        if self.waiting:
+            return self.waiting.pop(0)
+        sleep(max(0.0, min(until - monotonic(), 0.02)))
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+FOLLOWS = """\
+variables: {i: "input int[0,3]", o: "output int[0,3]"}
+machines:
+  M: {initial: P, states: {P: {do: o = i}}}
+"""
+
+
+def wired(system: Wire, test: TestCase, **options: int) -> WiredSession:
+    part = system_part(elaborate(read_chart(FOLLOWS, "model.yaml")))
+    oracle = Oracle(part, {"o": Tolerance(60)}, 5)
+    session = WiredSession(part, oracle, system, 5.0, early=2, patience=0.3, **options)
+    play(session, test)
+    return session
+
+
+SHORT = TestCase(
+    ident="test_001",
+    inputs=(Input(0, "i", "0"), Input(60, "i", "2"), Input(150, "i", "1")),
+    expected=(),
+    end=220,
+)
+
+
+def test_real_time() -> None:
+    session = wired(Wire(), SHORT)
+    assert session.verdict == "pass", session.reason
+    assert session.drift().most < 0.1
+    told = [(one.name, one.value) for one in session.seen if not one.given]
+    assert told == [("o", "0"), ("o", "2"), ("o", "1")]
+
+
+def test_real_time_overruns_are_inconclusive() -> None:
+    """The inputs were late, and what came then was right for when they came."""
+    session = wired(Wire(slow=0.12), SHORT, overrun=50)
+    assert session.verdict == "inconclusive", session.reason
+    assert "ms late at 60 ms (a real-time overrun)" in session.reason
+    assert session.drift().most >= 0.12
+
+
+def test_nobody_is_there() -> None:
+    session = wired(Wire(silent=True), SHORT)
+    assert (session.verdict, "did not tell its outputs" in session.reason) == ("error", True)
