@@ -70,6 +70,8 @@ def _distance(end: int) -> int:
 def _drawn(wave: Wave, base: float, left: float, scale: float, end: int) -> list[str]:
     kind = "given" if wave.given else "told"
     changes = wave.changes[:_MOST]
+    if not changes:
+        return []
     ends = [*(time for time, _ in changes[1:]), end]
     pairs = [(t, e, v) for (t, v), e in zip(changes, ends, strict=True) if e >= t]
     if all(value in ("true", "false") for _, value in changes):
