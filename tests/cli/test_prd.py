@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 from tests.cli.support import EXAMPLES, Run
+
+from whence.report.prd_schema import PRD
 
 ECU = EXAMPLES / "ecu_requirements.yaml"
 
@@ -35,6 +39,24 @@ def test_the_automaton_is_listed(whence: Run) -> None:
     ended = whence("prd", "show", ECU, "--transitions")
     assert "    10 81 -> silent default session, then session = default;" in ended.out
     assert "  await read position, awaits the response to read position [DAT-1]" in ended.out
+
+
+def test_json(whence: Run) -> None:
+    asked = ("prd", "show", ECU, "--set", "variant=sport", "--unfold", "--format", "json")
+    found = json.loads(whence(*asked).out)
+    jsonschema.validate(found, PRD)
+    assert found["parameters"]["variant"] == "sport"
+    assert found["unfolded"]["states"] > len(found["states"])
+    (initial,) = [state["name"] for state in found["states"] if state["initial"]]
+    assert initial == "idle"
+    awaiting = {state["name"]: state["awaits"] for state in found["states"] if state["awaits"]}
+    assert awaiting["await read position"] == "the response to read position"
+    assert any(each["event"] is None and "p2" in each["when"] for each in found["transitions"])
+    paper = json.loads(whence("prd", "show", EXAMPLES / "prd_paper.yaml", "--format", "json").out)
+    jsonschema.validate(paper, PRD)
+    assert paper["parts"] == ["A_E", "A_Delta"]
+    assert paper["unfolded"] is None
+    assert paper["transitions"][0]["line"] > 0
 
 
 def test_unfolded(whence: Run) -> None:

@@ -113,7 +113,7 @@ def test_what_conforms(text: str) -> None:
     ("text", "index", "kind"),
     [
         ("0 > 10 03 | 51 < 50 03", 1, "late"),
-        ("0 > 10 03 | 20 < 50 01", 1, "unexpected"),
+        ("0 > 10 03 | 20 < 50 01", 1, "value"),
         ("0 > 10 83 | 20 < 50 03", 1, "unexpected"),
         ("0 > 10 03 | 20 < 50 03 | 30 < 50 03", 2, "unexpected"),
         ("0 * 10 05 | 20 < 7F 10 12", 1, "unexpected"),
@@ -232,3 +232,14 @@ def test_labels_do_not_depend_on_a_database() -> None:
     assert REQUEST is not None
     event = matcher.event(LogMessage(REQUEST, "", b"\xba\x12", 0, 0, 0))
     assert event_label(event) == "req service 0xBA"
+
+
+def test_a_wrong_response_is_a_response() -> None:
+    """It is one fault, and the next request is none: bytes that nothing allows, and a refusal in
+    place of a response."""
+    wrong = "0 > 31 01 02 03 | 20 < 71 01 02 04 | 200 > 10 01 | 210 < 50 01"
+    assert [(index, kind) for index, kind, *_ in places(MODEL, wrong)] == [(1, "value")]
+    again = "0 > 31 01 02 03 | 20 < 71 01 02 04 | 30 < 71 01 02 03"
+    assert [index for index, *_ in places(MODEL, again)] == [1]
+    refused = "0 > 22 01 01 | 20 < 7F 22 31 | 200 > 10 01 | 210 < 50 01"
+    assert [index for index, *_ in places(MODEL, refused)] == [1]

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from tests.formats.can.support import shared
+from tests.triage.small_pdx import write_pdx
 
+from whence.api.triage import triage
 from whence.formats.can.addresses import parse_pair
 from whence.formats.logs import read_trace
 from whence.model.ecu import Timing
@@ -58,6 +60,35 @@ def test_all_that_was_said_is_in_the_log(log: str) -> None:
     events = read_trace(log).events
     assert [event.kind for event in events].count("request") == 10
     assert not [event for event in events if event.kind == "error"]
+
+
+def test_a_night_of_tests_is_two_classes(tmp_path: Path) -> None:
+    """From a database and a simulated ECU to classes: five tests fail, for two reasons."""
+    pytest.importorskip("odxtools", reason="ODX databases need odxtools")
+    parts = simulation()
+    database = write_pdx(tmp_path / "lamp.pdx")
+    tests = {"a": (7, True), "b": (200, False), "c": (50, False), "d": (9, True), "e": (120, False),
+             "f": (33, True)}  # fmt: skip
+    (tmp_path / "logs").mkdir()
+    for name, (level, forgotten) in tests.items():
+        with parts.bench(str(tmp_path / "logs" / f"{name}.log"), parts.Lamp()) as client:
+            parts.light(client, level, forgotten)
+    # Different levels are different events.
+    assert len(triage(database, [tmp_path / "logs"], pairs=["7E0:7E8"]).classes) == 5
+    found = triage(database, [tmp_path / "logs"], pairs=["7E0:7E8"], group="events")
+    names = {
+        tuple(found.traces[found.faults[n].trace].name for n in each.members): each
+        for each in found.classes
+    }
+    assert names.keys() == {("a.log", "d.log", "f.log"), ("b.log", "e.log")}
+    assert [trace.name for trace in found.of_verdict("conforming")] == ["c.log"]
+    told = {each.kind: each.expected for each in found.classes}
+    assert "neg" in told["unexpected"]
+    assert "answered_2 == set_lamp.asked_2" in told["value"]
+    for each in found.classes:
+        shown = [event.label for event in each.case.events if event.role in ("relevant", "fault")]
+        assert shown[-1] == "res WriteDataByIdentifier"
+        assert "req TesterPresent" not in shown
 
 
 def test_the_model_of_a_database(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from udsoncan.client import Client
 from udsoncan.configs import default_client_config
 from udsoncan.connections import PythonIsoTpConnection
 
-__all__ = ["Flipping", "Server", "bench", "drive", "flip"]
+__all__ = ["Flipping", "Lamp", "Server", "bench", "drive", "flip", "light"]
 
 _REQUESTS, _RESPONSES = 0x7E0, 0x7E8
 #: How long a restart takes, in seconds.
@@ -110,6 +110,27 @@ class Flipping:
         return b"\x7e\x00" if request[0] == 0x3E and self.present == 2 else None
 
 
+class Lamp:
+    """The ECU of the database in `small_pdx.py`, with two faults: it sets the lamp in the default
+    session, too, and tells another value than it was given if that is large."""
+
+    def __init__(self) -> None:
+        self.session = 1
+
+    def answer(self, request: bytes) -> bytes | None:
+        if request[0] == 0x10 and request[1:] in (b"\x01", b"\x03"):
+            self.session = request[1]
+            return bytes((0x50, self.session))
+        if request == b"\x3e\x00":
+            return b"\x7e\x00"
+        if request[:2] == b"\x2e\x01":
+            return bytes((0x6E, 0x01, min(request[2], 100)))
+        return bytes((0x7F, request[0], 0x11))
+
+    def again(self, request: bytes) -> bytes | None:
+        return None
+
+
 def _stack(bus: can.BusABC, notifier: can.Notifier, own: int, other: int) -> Any:
     address = isotp.Address(isotp.AddressingMode.Normal_11bits, txid=own, rxid=other)
     return isotp.NotifierBasedCanStack(bus, notifier, address=address)
@@ -165,6 +186,16 @@ def flip(client: Client) -> None:
     for text in ("10 00 00", "BA 12 02", "3E 00", "BA 12 05", "3E 00", "BA 12 01", "85 01"):
         _ask(client, text)
         time.sleep(0.05)
+
+
+def light(client: Client, level: int, forgotten: bool = False) -> None:
+    """A test that sets the lamp; it may forget to ask for the session in which that is allowed."""
+    client.config["standard_version"] = 2006  # no parameters of sessions
+    client.tester_present()
+    if not forgotten:
+        client.change_session(services.DiagnosticSessionControl.Session.extendedDiagnosticSession)
+    _ask(client, f"2E 01 {level:02X}")
+    client.tester_present()
 
 
 def drive(client: Client) -> None:

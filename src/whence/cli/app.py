@@ -20,6 +20,7 @@ from whence.cli import (
     replay,
     run,
     tests,
+    triage,
 )
 from whence.cli.errors import ReportingGroup
 
@@ -34,6 +35,7 @@ What each command answers:
   ranges  Which delays cause the violation, and which values of them?
   repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
+  triage  How many bugs are these failing tests?
   locate  Which lines of this C code can be the fault?
   info    What is in this model?
   events  What happened in these logs?
@@ -57,6 +59,7 @@ Examples:
   whence tests chart.yaml -o suite/
   whence run suite/ --sut c:system.c
   whence events bus.log
+  whence triage requirements.yaml logs/
 """
 
 
@@ -88,5 +91,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, tests, run, ranges, repair, replay, locate, events, prd, info):
+for command in (
+    check, causes, tests, run, ranges, repair, replay, triage, locate, events, prd, info,
+):  # fmt: skip
     command.register(app)

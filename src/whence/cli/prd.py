@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
-from whence.cli.common import terminal
+from whence.cli.common import FormatOption, terminal
 
 HELP = "Models of requirements, for `whence triage`."
 
@@ -61,13 +62,20 @@ def show(
     unfold: Annotated[
         bool, typer.Option("--unfold", help="Count states with each value of the variables.")
     ] = False,
+    output_format: FormatOption = "text",
 ) -> None:
     from whence.report.prd_text import prd_lines
     from whence.triage.models import load_prd, parse_parameters
     from whence.triage.unfold import unfold as unfolded
 
     found = load_prd(model, parse_parameters(set_ or ()))
-    console = terminal()
     size = unfolded(found.automaton) if unfold else None
+    if output_format == "json":
+        from whence.api import to_text, version
+        from whence.report.prd_json import prd_document
+
+        sys.stdout.write(to_text(prd_document(found, found.checks(), size, version())))
+        return
+    console = terminal()
     for line in prd_lines(found, found.checks(), size, transitions=transitions):
         console.print(line, soft_wrap=True)

@@ -64,14 +64,15 @@ Say = Callable[[str], None] | None
 _DEADLOCK = "A[] not deadlock"
 #: So many states of each model are compared exactly at once.
 _FEW = 20_000
-#: So many seconds may be spent on matching steps before whole languages are compared.
-_MATCHING = 30.0
+#: So many seconds may each search of a judgement take, if the budget says nothing about time.
+_PATIENCE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class RepairOptions:
-    """`limit`: so many repairs of each kind. `budget` holds for each search in a state space,
-    `effort` for the search for repairs: how many constraint systems are solved."""
+    """`limit`: so many repairs of each kind. `budget` holds for each search in a state space; of
+    those that only judge repairs, each may take 10 seconds if it says nothing of time. `effort` is
+    for the search for repairs: how many constraint systems are solved."""
 
     kinds: tuple[Kind, ...] = KINDS
     limit: int = 20
@@ -183,7 +184,8 @@ def repair(
     repairs.sort(key=_rank)
     undecided = [r for r in repairs if r.admissibility is not None and r.admissible is None]
     if undecided and not reason:
-        reason = f"the budget was too small to judge {len(undecided)} of the repairs"
+        many = len(undecided)
+        reason = f"the budget was too small to judge {many} of the repairs: try --budget 10min"
     return RepairResult(
         query.text,
         "violated",
@@ -237,6 +239,9 @@ class Judge:
         self.model = model
         self.query = query
         self.options = options
+        self.budget = options.budget
+        if self.budget.seconds is None:
+            self.budget = replace(self.budget, seconds=_PATIENCE)
         self._table = LabelTable()
         self._before: dict[str, Verdict] = {}
         self._whole = self._side(model)
@@ -255,7 +260,7 @@ class Judge:
         try:
             changed = TimedModel(repaired(self.model.document, changes))
             query = changed.query(self.query.text)
-            result = self._check(changed, query)
+            result = self._check(changed, query, self.options.budget)
         except WhenceError:
             # A constant expression that the change makes wrong, say.
             return Repair(number, found.kind, changes, always, "error")
@@ -268,16 +273,17 @@ class Judge:
             self.admissibility(changed),
             self._others(changed),
             self._verdict(self.model, _DEADLOCK),
-            self._check(changed, changed.query(_DEADLOCK)).verdict,
+            self._check(changed, changed.query(_DEADLOCK), self.budget).verdict,
             result.trace,
         )
 
-    def _check(self, model: TimedModel, query: Query) -> QueryResult:
-        return model.checker.check(query, Options("shortest", budget=self.options.budget))
+    @staticmethod
+    def _check(model: TimedModel, query: Query, budget: Budget) -> QueryResult:
+        return model.checker.check(query, Options("shortest", budget=budget))
 
     def _verdict(self, model: TimedModel, text: str) -> Verdict:
         if text not in self._before:
-            self._before[text] = self._check(model, model.query(text)).verdict
+            self._before[text] = self._check(model, model.query(text), self.budget).verdict
         return self._before[text]
 
     def _others(self, changed: TimedModel) -> tuple[OtherQuery, ...]:
@@ -285,7 +291,7 @@ class Judge:
         for query in self.model.queries:
             if isinstance(query, InputError) or query.text == self.query.text:
                 continue
-            after = self._check(changed, changed.query(query.text)).verdict
+            after = self._check(changed, changed.query(query.text), self.budget).verdict
             others.append(OtherQuery(query.text, self._verdict(self.model, query.text), after))
         return tuple(others)
 
@@ -330,7 +336,7 @@ class Judge:
     def _compared(self, original: _Side, changed: _Side, test: LanguageTest) -> Comparison:
         """The exact test if it is a matter of a few states; if not, what can be told without
         whole languages; and only then the exact test again."""
-        budget = self.options.budget
+        budget = self.budget
         few = _FEW if budget.states is None else min(budget.states, _FEW)
         small = replace(budget, states=few)
         found = compare(original.graph(small), changed.graph(small), test, None)
@@ -342,7 +348,7 @@ class Judge:
     def _by_states(self, original: _Side, changed: _Side, test: LanguageTest) -> Comparison | None:
         """What follows from the transitions that each model can take at all, and from whether each
         can match every step of the other."""
-        budget = self.options.budget
+        budget = self.budget
         sides: list[tuple[Literal["original", "repaired"], _Side, _Side]] = []
         if test != "nothing new":
             sides.append(("original", original, changed))
@@ -357,8 +363,9 @@ class Judge:
                     network = self.model.network
                     word = tuple(label_of(network, step, "transitions") for step in path)
                     return Comparison(False, test, word, name, path)
-        seconds = _MATCHING if budget.seconds is None else budget.seconds
-        if all(can_do_all(mine.states(budget), other.model, seconds) for _, mine, other in sides):
+        if all(
+            can_do_all(mine.states(budget), other.model, budget.seconds) for _, mine, other in sides
+        ):
             return Comparison(True, test)
         return None
 

@@ -9,6 +9,10 @@ The events between two gaps g < h may be dropped, so that g and h become one gap
 * or P ⊑ R, with P at the beginning or the end of gap g and R at the beginning or the end of gap h:
   then only what time of the two gaps is outside stays.
 
+The first assertion of a proof may be narrower than its interpolant: what a trace begins with. With
+it as P, what happened before can be seen to be irrelevant where the fault would be one from the
+start, too: a variable that a restart has not reset shows in one response that is never right then.
+
 What cannot wait at all satisfies every triple with waiting, but dropping events on that account
 would turn the fault into another one, of time. So every state of P has to have configurations that
 can wait; and if time is the fault, it has to be stuck in the states where it was.
@@ -23,7 +27,7 @@ from typing import Literal, TypeAlias
 from whence.triage.conditions import Condition
 from whence.triage.images import post_time
 from whence.triage.machine import Machine
-from whence.triage.proofs import Assertion, Hidden, Proof, entails, waits
+from whence.triage.proofs import Assertion, Hidden, Proof, entails, waits, within
 from whence.zones.dates import FAR
 
 __all__ = ["Irrelevance", "Jump", "Rule"]
@@ -143,6 +147,28 @@ class Irrelevance:
                     return None
                 self._entails[forms] = known
             if known:
+                return rule
+        return self._from_the_start(end, forbidden) if start == 0 else None
+
+    def _from_the_start(self, end: int, forbidden: Collection[Jump]) -> Rule | None:
+        """A rule with what the trace begins with as P."""
+        if not self.hidden.nothing:
+            return None
+        proof = self.proof
+        start = proof.sp_after[0]
+        fault = proof.of_time and end == proof.gaps - 1
+        if not fault and Jump(0, end, "wait") not in forbidden and self._may_check():
+            waited = post_time(self.machine, start, self._dates[end + 1])
+            can_wait = waited and self._can_wait(start, self._dates[end + 1])
+            if can_wait and within(waited, proof.before[end]):
+                return "wait"
+        assertions: tuple[tuple[Rule, Assertion], ...] = (
+            ("aa", proof.after[end]),
+            ("ab", proof.before[end]),
+        )
+        for rule, assertion in assertions:
+            allowed = assertion.states and Jump(0, end, rule) not in forbidden
+            if allowed and self._may_check() and within(start, assertion):
                 return rule
         return None
 

@@ -26,6 +26,7 @@ from whence.model.prd import (
     PrdAutomaton,
     Read,
     Term,
+    TimedEvent,
 )
 from whence.triage import values as v
 from whence.triage.conditions import Cell, Condition
@@ -60,7 +61,7 @@ def fault_of(machine: Machine, trace: EventTrace, segment: Segment, number: int)
     elapsed = sum(segment.amounts)
     date = segment.start + Fraction(elapsed, machine.scale)
     live = segment.after[-1] if segment.of_time else segment.before[-1]
-    kind, violated = _kind(machine, segment, live)
+    kind, violated = _kind(machine, segment, event, live)
     expected = _expected(machine, segment.after[-1], segment.amounts[-1])
     transitions, states = machine.automaton.transitions, machine.automaton.states
     required = [r for n in violated for r in transitions[n].requirements]
@@ -88,7 +89,9 @@ def fault_of(machine: Machine, trace: EventTrace, segment: Segment, number: int)
 # -------------------------------------------------------------------------------- kinds of faults
 
 
-def _kind(machine: Machine, segment: Segment, live: Condition) -> tuple[FaultKind, tuple[int, ...]]:
+def _kind(
+    machine: Machine, segment: Segment, event: TimedEvent | None, live: Condition
+) -> tuple[FaultKind, tuple[int, ...]]:
     if segment.of_time:
         ran_out = {n for state in live for n in machine.common.on_time[state]}
         seen = segment.how in ("late", "believed")
@@ -109,6 +112,17 @@ def _kind(machine: Machine, segment: Segment, live: Condition) -> tuple[FaultKin
             if kinds == {other}:
                 kind = "late" if other == "late" else "early"
         return kind, tuple(sorted(near))
+    if event is not None and segment.how == "alike":
+        meant = machine.common.patterns.labelled(event.label)
+        same = {
+            n
+            for state in live
+            for pattern, transitions in machine.common.on_event[state].items()
+            if pattern in meant
+            for n in transitions
+        }
+        if same:
+            return "value", tuple(sorted(same))
     awaiting = all(machine.automaton.states[state].awaits for state in live)
     return ("missing" if awaiting and segment.how == "skipped" else "unexpected"), ()
 

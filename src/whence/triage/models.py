@@ -118,6 +118,13 @@ def parse_parameters(texts: Iterable[str]) -> dict[str, str | int]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise UsageError(Diagnostic(f"`{text}` is not of the form NAME=VALUE"))
+        if name.strip() in found:
+            raise UsageError(
+                Diagnostic(
+                    f"`{name.strip()}` is given twice: one variant at a time",
+                    hint="triage the logs of each variant in a run of its own",
+                )
+            )
         value = value.strip()
         number = value.isascii() and value.isdigit() and len(value) < 10
         found[name.strip()] = int(value) if number else value

@@ -143,6 +143,11 @@ class Patterns:
             self.shapes.append(shape)
         return number
 
+    def labelled(self, label: str) -> frozenset[int]:
+        """The patterns for events with this label, whatever their fields."""
+        group = self._by_label.get(label)
+        return frozenset(group.all if group is not None else ())
+
     def forget(self) -> None:
         """Drop what was kept of events; numbers of shapes start anew."""
         self._known.clear()

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whence.triage.conditions import Cell, Condition, covers, put, without
+from whence.triage.conditions import Cell, Condition, covers, meet_cells, put, without
 from whence.triage.images import before_event, before_time, everything, post_event, post_time
 from whence.triage.machine import Machine
 from whence.triage.replay import END, Segment, silent
@@ -33,6 +33,7 @@ __all__ = [
     "interpolate",
     "proof_of",
     "waits",
+    "within",
 ]
 
 
@@ -198,6 +199,13 @@ def entails(machine: Machine, one: Assertion, other: Assertion, hidden: Hidden) 
     if not one.states <= other.states:
         return False
     return _less_escapes(machine, other.escapes, one, hidden)
+
+
+def within(condition: Condition, assertion: Assertion) -> bool:
+    """Whether the assertion holds in all configurations of the condition."""
+    return condition.keys() <= assertion.states and not any(
+        meet_cells(cells, assertion.escapes.get(state, ())) for state, cells in condition.items()
+    )
 
 
 def waits(machine: Machine, one: Assertion, amount: int, other: Assertion, hidden: Hidden) -> bool:

@@ -8,6 +8,11 @@ it knew as fits (:func:`resynchronised`), so that one fault does not draw others
     of are set to what it demands, the others keep what is known of them.
 ``late``
     Nothing lets so much time pass, but then the event is possible: it is taken.
+``alike``
+    The event is none that can come here, but one can that has the same label, or refuses where this
+    one does not, or the other way round: it is taken for that, with any values. What is left of a
+    message that is not whole (`err`) is taken for anything. It may also be that it changed nothing:
+    both are gone on with.
 ``skipped``
     One event that was not seen (a missing response, for one) comes before: after any transition
     from where the replay is, with the values that it may leave behind, the event is possible. It
@@ -22,7 +27,7 @@ it knew as fits (:func:`resynchronised`), so that one fault does not draw others
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,7 +43,7 @@ from whence.triage.results import Resynchronised
 from whence.triage.values import Memory
 from whence.zones.dates import FAR, Dates, anything, over_step
 
-__all__ = ["END", "Segment", "replay", "silent"]
+__all__ = ["END", "Segment", "alike", "replay", "silent"]
 
 #: The shape of the end of a complete trace, which no state accepts that awaits something.
 END = -1
@@ -114,7 +119,8 @@ def replay(machine: Machine, trace: EventTrace) -> Iterator[Segment]:
                 segment.how = "late"
             if not reached:
                 coming = _coming(machine, trace, number, now)
-                reached, segment.how = resynchronised(machine, waited, shape, *coming)
+                label = event.label
+                reached, segment.how = resynchronised(machine, waited, shape, label, *coming)
             yield segment
             segment = _begin(number + 1, now, reached)
         else:
@@ -160,13 +166,24 @@ def _begin(since: int, start: Fraction, condition: Condition) -> Segment:
 
 
 def resynchronised(
-    machine: Machine, condition: Condition, shape: int, amount: int, then: int | None
+    machine: Machine,
+    condition: Condition,
+    shape: int,
+    label: str,
+    amount: int,
+    then: int | None,
 ) -> tuple[Condition, Resynchronised]:
     """Where the replay goes on after an event that cannot come in `condition`; `then` is what comes
     after it, an amount of time later."""
     found = _believed(machine, condition, shape)
     if found:
         return found, "believed"
+    broken = label.split(" ", 1)[0] == "err"
+    for similar in alike(label):
+        patterns = None if broken else machine.common.patterns.labelled(similar)
+        found = _after_anything(machine, condition, patterns)
+        if found:
+            return _or_unchanged(found, condition), "alike"
     how: Resynchronised = "skipped"
     found = post_event(machine, _after_anything(machine, condition), shape)
     if not found:
@@ -180,10 +197,22 @@ def resynchronised(
         how, found = "anywhere", post_event(machine, _anywhere(machine, shape), shape)
     if not found:
         return condition, "ignored"
+    return _or_unchanged(found, condition), how
+
+
+def alike(label: str) -> tuple[str, ...]:
+    """The labels of events that this one may stand for: its own, and that of a positive response
+    for that of a refusal, and the other way round."""
+    kind, blank, name = label.partition(" ")
+    other = {"res": "neg", "neg": "res"}.get(kind)
+    return (label,) if other is None else (label, f"{other}{blank}{name}")
+
+
+def _or_unchanged(found: Condition, condition: Condition) -> Condition:
     for state, cells in condition.items():
         for cell in cells:
             put(found.setdefault(state, []), cell)
-    return found, how
+    return found
 
 
 def _believed(machine: Machine, condition: Condition, shape: int) -> Condition:
@@ -227,12 +256,17 @@ def _free_clocks(machine: Machine, way: Way, zone: Dates) -> Dates:
     return loose
 
 
-def _after_anything(machine: Machine, condition: Condition) -> Condition:
-    """After any one event, whatever its guard and the values that it carries."""
+def _after_anything(
+    machine: Machine, condition: Condition, patterns: Container[int] | None = None
+) -> Condition:
+    """After any one event, whatever its guard and the values that it carries; `patterns`: after one
+    that is meant by these."""
     found: Condition = {}
     numbers = machine.common
     for state, cells in condition.items():
-        for transitions in numbers.on_event[state].values():
+        for pattern, transitions in numbers.on_event[state].items():
+            if patterns is not None and pattern not in patterns:
+                continue
             for n in transitions:
                 declared = machine.automaton.transitions[n]
                 resets = np.array(sorted(numbers.clocks[c] for c in declared.resets), np.int64)

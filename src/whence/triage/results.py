@@ -15,6 +15,7 @@ from whence.source import NOWHERE, Origin
 
 __all__ = [
     "FAULT_KINDS",
+    "GROUPINGS",
     "Atom",
     "Class",
     "Classes",
@@ -38,7 +39,9 @@ FaultKind: TypeAlias = Literal["value", "early", "late", "missing", "unexpected"
 FAULT_KINDS: tuple[FaultKind, ...] = ("value", "early", "late", "missing", "unexpected")
 
 #: How the replay went on after a fault, see :mod:`whence.triage.localize`.
-Resynchronised: TypeAlias = Literal["believed", "late", "skipped", "anywhere", "ignored", "end"]
+Resynchronised: TypeAlias = Literal[
+    "believed", "late", "alike", "skipped", "anywhere", "ignored", "end"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +212,10 @@ class Explanation:
     complete: bool = True
 
 
-Grouping: TypeAlias = Literal["similar", "events"]
+#: Which explanations make a class: those that are similar (Becker, section 5); those with the same
+#: events and violated transitions, whatever the times and values; those of the same requirements.
+Grouping: TypeAlias = Literal["similar", "events", "requirements"]
+GROUPINGS: tuple[Grouping, ...] = ("similar", "events", "requirements")
 
 
 @dataclass(frozen=True, slots=True)

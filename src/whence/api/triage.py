@@ -1,0 +1,222 @@
+"""Failing tests from Python: where logs and requirements diverge, why, and which faults are one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from whence.source import Diagnostic, Origin, UsageError
+
+if TYPE_CHECKING:
+    from whence.campaign.triage import Progress
+    from whence.model.ecu import Timing
+    from whence.triage.findings import Triage
+    from whence.triage.models import PrdModel
+    from whence.triage.results import Grouping
+    from whence.triage.traces import SplitAt
+
+__all__ = ["OUTPUTS", "annotate", "pieces_of", "save", "save_classes", "triage"]
+
+AnyPath: TypeAlias = Path | str
+_Pieces: TypeAlias = "Callable[[Triage], Iterable[str]]"
+
+
+def triage(
+    model: AnyPath | PrdModel,
+    logs: Iterable[AnyPath],
+    *,
+    parameters: Mapping[str, str | int] | None = None,
+    timing: Timing | None = None,
+    pairs: Sequence[str] = (),
+    pdx: AnyPath | None = None,
+    ecu: str = "",
+    split: SplitAt = None,
+    errors: bool = True,
+    complete: bool = True,
+    hide: Sequence[str] = (),
+    group: Grouping = "similar",
+    known: AnyPath | None = None,
+    verify: bool = False,
+    workers: int | None = 1,
+    resume: AnyPath | None = None,
+    progress: Progress | None = None,
+) -> Triage:
+    """The faults of all traces in the logs, and their classes.
+
+    `model` is the file of a model of requirements (docs/prd.md), with the `parameters` that choose
+    the variant, or such a model; `logs` are files, folders, and patterns such as `logs/*.asc`.
+    `pairs` (`7E0:7E8`) and `pdx` tell how logs are read, `ecu` which conversations are meant,
+    `split` where a log is cut into traces: at `power-cycle`, at comments with a text, or at pauses
+    of so many seconds. Without `errors`, messages that are not whole are ignored; with `complete`
+    false, a response that is awaited at the end is not missing.
+
+    `hide` are variables and clocks that explanations ignore, `group` says what makes a class,
+    `known` is a file with the classes of an earlier run. With `verify`, the proof of each
+    explanation is checked. `workers` None: as many processes as there are processors, if the work
+    is worth it. `resume` is a file in which finished logs are remembered, and looked up.
+
+    A log that cannot be read or replayed is told as a broken trace. Raises InputError if the model
+    cannot be read or there are no logs.
+    """
+    from whence.campaign.inputs import find_logs
+    from whence.campaign.triage import Settings, triage_logs
+    from whence.formats.can.addresses import parse_pair
+    from whence.triage.findings import LogOptions
+    from whence.triage.known import read_classes
+    from whence.triage.models import PrdModel, load_prd
+
+    options = LogOptions(
+        pairs=tuple(parse_pair(text) for text in pairs),
+        ecu=ecu,
+        split=split,
+        errors=errors,
+        complete=complete,
+        hide=tuple(hide),
+        verify=verify,
+    )
+    earlier = None if known is None else read_classes(known, group)
+    chosen = dict(parameters or {})
+    loaded = model if isinstance(model, PrdModel) else load_prd(str(model), chosen, timing)
+    _known_names(loaded, options.hide)
+    if pdx is not None:
+        from whence.formats.can.odx import read_pdx
+
+        read_pdx(str(pdx))  # what is wrong with it is said before any work
+    found = find_logs(map(str, logs))
+    fingerprint = ""
+    if resume is not None and not isinstance(model, PrdModel):
+        fingerprint = _fingerprint([model, *([pdx] if pdx is not None else [])], chosen, timing)
+    settings = Settings(
+        options=options,
+        pdx="" if pdx is None else str(pdx),
+        grouping=group,
+        workers=_workers(workers, len(found.logs)),
+        journal="" if resume is None else str(resume),
+        fingerprint=fingerprint,
+        earlier=earlier,
+    )
+    return triage_logs(
+        loaded, found.logs, settings, passed_over=found.passed_over, progress=progress
+    )
+
+
+def _workers(wanted: int | None, logs: int) -> int:
+    from whence.campaign.processes import available
+    from whence.campaign.triage import FEW_LOGS
+
+    if wanted is not None:
+        if wanted < 1:
+            raise UsageError("there has to be a worker")
+        return wanted
+    return available() if logs >= FEW_LOGS else 1
+
+
+def _known_names(model: PrdModel, hide: Iterable[str]) -> None:
+    automaton = model.automaton
+    names = {each.name for each in automaton.variables}
+    names |= {each.name for each in automaton.clocks}
+    unknown = [name for name in hide if name not in names]
+    if unknown:
+        raise UsageError(
+            Diagnostic(
+                f"the model has no variable or clock {', '.join(unknown)}",
+                Origin(model.file),
+                f"it has {', '.join(sorted(names)) or 'none'}",
+            )
+        )
+
+
+def _fingerprint(
+    files: Sequence[AnyPath], parameters: Mapping[str, str | int], timing: Timing | None
+) -> str:
+    from whence.api.models import version
+    from whence.campaign.journal import content_hash
+
+    contents = [content_hash(file) for file in files]
+    return json.dumps([version(), contents, sorted(parameters.items()), repr(timing)])
+
+
+# ------------------------------------------------------------------------------------- writing
+
+
+def _json(found: Triage) -> Iterable[str]:
+    from whence.api.models import version
+    from whence.report.triage_json import triage_pieces
+
+    return triage_pieces(found, version())
+
+
+def _sarif(found: Triage) -> Iterable[str]:
+    from whence.api.models import version
+    from whence.report.triage_sarif import sarif_pieces
+
+    return sarif_pieces(found, version())
+
+
+def _junit(found: Triage) -> Iterable[str]:
+    from whence.report.triage_junit import junit_pieces
+
+    return junit_pieces(found)
+
+
+#: What an answer is written as, by the ending of the file.
+OUTPUTS: Final[Mapping[str, _Pieces]] = {".json": _json, ".sarif": _sarif, ".xml": _junit}
+
+
+def pieces_of(found: Triage, ending: str) -> Iterable[str]:
+    """The answer as `.json` (triage/1), `.sarif` or `.xml` (JUnit)."""
+    write = OUTPUTS.get(ending.lower())
+    if write is None:
+        raise UsageError(
+            Diagnostic(f"nothing is written as `{ending}`", hint=f"use {', '.join(OUTPUTS)}")
+        )
+    return write(found)
+
+
+def save(found: Triage, path: AnyPath) -> None:
+    """Write the answer as the ending of the file says."""
+    from whence.files import written_atomically
+
+    pieces = pieces_of(found, Path(path).suffix)
+    with written_atomically(path) as write:
+        for piece in pieces:
+            write(piece)
+
+
+def annotate(found: Triage, folder: AnyPath) -> tuple[Path, ...]:
+    """Copies of the logs that could be replayed, with a mark at each fault: a comment, or where the
+    format has none, a file beside the copy. Returns the files with the marks."""
+    from whence.formats.marks import Mark, marked_copy
+    from whence.report.triage_words import fault_words
+
+    marks: dict[str, list[Mark]] = {
+        trace.file: [] for trace in found.traces if trace.verdict != "broken"
+    }
+    for fault in found.faults:
+        mark = Mark(fault.next_line, fault_words(found, fault), fault.date)
+        marks[found.traces[fault.trace].file].append(mark)
+    return tuple(
+        marked_copy(file, Path(folder) / name, marks[file])
+        for file, name in _names_in_a_folder(marks).items()
+    )
+
+
+def _names_in_a_folder(files: Iterable[str]) -> dict[str, Path]:
+    """Different names for all files: their names, or as much of their paths as differs."""
+    paths = {file: Path(os.path.abspath(file)) for file in files}
+    if len({path.name for path in paths.values()}) == len(paths):
+        return {file: Path(path.name) for file, path in paths.items()}
+    common = os.path.commonpath([path.parent for path in paths.values()])
+    return {file: path.relative_to(common) for file, path in paths.items()}
+
+
+def save_classes(found: Triage, path: AnyPath) -> None:
+    """Write the classes, for `known` of a later run."""
+    from whence.api.models import to_text, version
+    from whence.files import write_atomically
+    from whence.report.triage_json import classes_document
+
+    write_atomically(path, to_text(classes_document(found, version())))
