@@ -171,7 +171,11 @@ def test_the_virtual_bus(whence: Run, tmp_path: Path) -> None:
         "run", folder, "--sut", "can:virtual:whence-test", "--test", shortest,
         "--signals", EXAMPLES / "turn_indicator_signals.yaml",
     )  # fmt: skip
-    ended = whence(*common, "--start", f"{EXAMPLES / 'turn_indicator.py'}:node").check()
+    # On a busy machine, what is real time may be late: three tries.
+    for _ in range(3):
+        ended = whence(*common, "--start", f"{EXAMPLES / 'turn_indicator.py'}:node").check()
+        if ended.status == 0:
+            break
     assert ended.status == 0, ended.out
     assert "late" in ended.out
     # Nobody is there: the tester gives up.
@@ -372,7 +376,10 @@ def test_a_process_with_a_time_of_its_own(whence: Run, suite: Path, tmp_path: Pa
     for fault, expected in (("", (0, "pass")), ("^ 1", (1, "fail"))):
         path.write_text(text.replace("FAULT", fault))
         system = f"process:{sys.executable} {path}"
-        status, verdict, why = one_verdict(whence, suite, system, *common)
+        for _ in range(3):
+            status, verdict, why = one_verdict(whence, suite, system, *common)
+            if (status, verdict) == expected:
+                break
         assert (status, verdict) == expected, why
 
 

@@ -254,11 +254,12 @@ class WiredSession(Session):
         self._listen(planned)
         if self.verdict is not None:
             return
+        # The system may react before we know that all is sent.
+        begun = monotonic()
         self.system.send(self._native())
-        sent = monotonic()
-        self.last = max(0.0, sent - planned)
+        self.last = max(0.0, monotonic() - planned)
         self.most = max(self.most, self.last)
-        date = max(self._seen_at, int((sent - self._begin) * 1000))
+        date = max(self._seen_at, int((begun - self._begin) * 1000))
         self._seen_at = date
         self._note_inputs(date, changed)
         self.oracle.set_inputs(date + self.early, changed)
