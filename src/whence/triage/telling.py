@@ -9,7 +9,7 @@ from whence.model.prd import EventTrace, PrdAutomaton
 from whence.triage.results import Expected, Fault, Window
 from whence.triage.words import event_text, time_text
 
-__all__ = ["expected_texts", "expected_words", "observed_words", "since_before"]
+__all__ = ["expected_texts", "expected_words", "observed_words", "since_before", "window_words"]
 
 #: So many of the events that were possible are told.
 _MOST = 4
@@ -76,13 +76,14 @@ def _is_request(automaton: PrdAutomaton, expected: Expected) -> bool:
 
 
 def _one(expected: Expected) -> str:
-    times = _times(expected.window)
+    times = window_words(expected.window)
     values = " and ".join(expected.values)
     told = f"{expected.text} with {values}" if values else expected.text
     return f"{told} {times}" if times else told
 
 
-def _times(window: Window) -> str:
+def window_words(window: Window) -> str:
+    """The times in words; "" if any time will do."""
     if window.latest is None:
         if not window.earliest:
             return ""
