@@ -10,7 +10,7 @@ from whence.report.page import code, tag
 from whence.report.svg import Box, Canvas, escaped
 from whence.report.triage_words import clean, count
 from whence.triage.results import Expected, Window
-from whence.triage.telling import window_words
+from whence.triage.telling import NO_RESPONSE, window_words
 from whence.triage.words import time_text
 
 __all__ = ["accepted_table"]
@@ -21,25 +21,50 @@ _MOST_EVENTS: Final = 6
 _WIDTH: Final = 150.0
 
 
-def accepted_table(expected: Sequence[Expected], event: str, after: Fraction) -> str:
-    """`event` was observed, so long after the event before; "": the end of the trace."""
+def accepted_table(expected: Sequence[Expected], words: str, event: str, after: Fraction) -> str:
+    """`event` was observed, so long after the event before; "": the end of the trace. `words`: what
+    was expected, as people say it."""
+    if words == NO_RESPONSE:
+        # Which requests were possible is beside the point.
+        nothing = [_row("accepted", escaped(words), "", "", "", "")]
+        summary = tag("summary", count(len(expected), "way"), " to go on with a request")
+        rest = tag("details", summary, _table(_groups(expected, after)))
+        return _table([_observed(event, after, after), *nothing]) + rest
+    rows = _groups(expected, after)
+    scale = _scale(expected, after)
+    if not expected:
+        rows.append(_row("accepted", "no event", "", "", "", ""))
+    return _table([_observed(event, after, scale), *rows])
+
+
+def _scale(expected: Sequence[Expected], after: Fraction) -> Fraction:
+    """The longest time that is drawn."""
+    ends = [
+        end for each in expected for end in (each.window.earliest, each.window.latest) if end
+    ]  # fmt: skip
+    return max([*ends, after]) * Fraction(5, 4)
+
+
+def _observed(event: str, after: Fraction, scale: Fraction) -> str:
+    return _row(
+        "observed",
+        code(clean(event) or "the end of the trace"),
+        "",
+        escaped(f"after {time_text(after)}"),
+        _bar(None, after, scale),
+        "",
+        class_="observed",
+    )
+
+
+def _groups(expected: Sequence[Expected], after: Fraction) -> list[str]:
+    """What was possible at the same times, in a row."""
     groups: dict[tuple[Window, tuple[str, ...]], list[Expected]] = {}
     for each in expected:
         groups.setdefault((each.window, each.values), []).append(each)
     shown = list(groups.items())[:_MOST_ROWS]
-    ends = [end for window, _ in groups for end in (window.earliest, window.latest) if end]
-    scale = max([*ends, after]) * Fraction(5, 4)
-    rows = [
-        _row(
-            "observed",
-            code(clean(event) or "the end of the trace"),
-            "",
-            escaped(f"after {time_text(after)}"),
-            _bar(None, after, scale),
-            "",
-            class_="observed",
-        )
-    ]
+    scale = _scale(expected, after)
+    rows = []
     for (window, values), several in shown:
         rows.append(
             _row(
@@ -51,12 +76,14 @@ def accepted_table(expected: Sequence[Expected], event: str, after: Fraction) ->
                 _listed(dict.fromkeys(name for each in several for name in each.requirements)),
             )
         )
-    if not expected:
-        rows.append(_row("accepted", "no event", "", "", "", ""))
     more = len(groups) - len(shown)
     if more:
-        words = f"and {count(more, 'kind')} more of these: --format json lists all"
+        words = f"and {count(more, 'kind')} more of them"
         rows.append(tag("tr", tag("td", words, colspan=6, class_="quiet")))
+    return rows
+
+
+def _table(rows: Sequence[str]) -> str:
     heads = ("", "Event", "Values", "Time since the event before", "", "Requirements")
     table = tag(
         "table",

@@ -56,12 +56,12 @@ def class_section(
         ),
         *_facts(found, each),
     ]
-    facts = [accepted_table(each.case.explanation.fault.expected, fault.event, fault.after)]
+    expected = each.case.explanation.fault.expected
+    accepted = accepted_table(expected, each.case.expected, fault.event, fault.after)
     if drawn:
         parts.append(tag("div", _diagram(found, each, story), *_constraints(each, story),
                          class_="panes"))  # fmt: skip
-        parts += [tag("h4", "At the fault"), *facts]
-        parts.append(_events(each))
+        parts += [tag("h4", "At the fault"), accepted, _events(each)]
     else:
         parts += [_signature(each), *_constraints(each, story)]
     parts += [tag("h4", "Where it happens"), lists.members(each.ident, each.members)]
@@ -78,9 +78,9 @@ def class_section(
 
 def _facts(found: Triage, each: FaultClass) -> Iterator[str]:
     for name in each.requirements:
-        text = found.requirements.get(name, "")
-        words = (": ", escaped(clean(text))) if text else ()
-        yield tag("p", tag("b", escaped(clean(name))), *words)
+        text = found.requirements.get(name)
+        if text:
+            yield tag("p", tag("b", escaped(clean(name))), ": ", escaped(clean(text)))
     yield tag("p", "Expected ", escaped(clean(each.expected)), ".", class_="expected")
     yield tag("p", "Observed ", code(clean(each.observed)), ".", class_="observed")
     seen = f"Seen {seen_words(each.first)}"

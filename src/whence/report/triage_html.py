@@ -1,5 +1,5 @@
-"""A triage as one HTML file (see :mod:`whence.report.page`): how many faults, of which classes, what
-explains each of them, and where all of them are.
+"""A triage as one HTML file (see :mod:`whence.report.page`): how many faults, of which classes,
+what explains each of them, and where all of them are.
 
 Without scripts it has everything but the tails of long lists; the script sorts and filters classes
 and goes through those lists.
@@ -58,10 +58,8 @@ def triage_report(found: Triage, version: str, folder: str = ".") -> str:
 
 
 def _top(found: Triage, said: str) -> str:
-    if not found.complete or found.of_verdict("broken"):
-        verdict = "unknown"
-    else:
-        verdict = "satisfied"
+    doubtful = not found.complete or found.of_verdict("broken")
+    verdict = "unknown" if doubtful else "satisfied"
     if found.faults:
         verdict = "violated"
     partial = "Partial: interrupted before all logs were done."
@@ -182,8 +180,8 @@ def _row(found: Triage, number: int, each: FaultClass) -> str:
     cells += [
         tag("td", code(names) if names else "–"),
         tag("td", KIND_WORDS[each.kind], class_="nowrap"),
-        tag("td", code(clean(each.observed))),
-        tag("td", escaped(clean(each.expected))),
+        tag("td", code(clean(each.observed)), class_="words"),
+        tag("td", escaped(clean(each.expected)), class_="words"),
     ]
     if found.marks:
         marked = sum(found.marked[n] is not None for n in each.members)
@@ -210,9 +208,7 @@ def _sections(found: Triage, lists: Lists) -> Iterator[str]:
         marks = by_trace.get(representative.trace, ())
         yield class_section(found, number, each, lists, marks, number <= MOST_DRAWN)
     if len(found.classes) > MOST_DRAWN:
-        yield tag(
-            "p", f"Diagrams are drawn of the {MOST_DRAWN} largest classes.", class_="quiet"
-        )
+        yield tag("p", f"Diagrams are drawn of the {MOST_DRAWN} largest classes.", class_="quiet")
 
 
 def _gone(found: Triage) -> Iterator[str]:
@@ -263,14 +259,14 @@ def _broken(found: Triage, lists: Lists) -> Iterator[str]:
     if broken:
         yield tag("h2", "Broken traces", id="broken")
         yield tag("p", "They could not be replayed.", class_="quiet")
-        rows = [
+        rows: list[list[Place | str]] = [
             [Place(trace.file, trace.line), trace.reason, trace.hint] for trace in broken
-        ]  # fmt: skip
+        ]
         yield lists.texts("broken", "traces", ("Log", "Reason", "Hint"), rows)
     problems = [each for several in found.problems.values() for each in several]
     if problems:
         yield tag("h2", "Problems in logs that were replayed", id="problems")
-        told = [
+        told: list[list[Place | str]] = [
             [Place(each.origin.file, each.origin.line), f"{each.severity}: {each.message}",
              each.hint] for each in problems
         ]  # fmt: skip

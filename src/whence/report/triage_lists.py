@@ -58,9 +58,7 @@ class Lists:
         self._common = _common_folder(files)
         if self._common:
             self.root = _reference(self._common, self.folder)
-        dates = [
-            int(fault.date * 1000) for fault in self.found.faults if self._is_absolute(fault)
-        ]
+        dates = [int(fault.date * 1000) for fault in self.found.faults if self._is_absolute(fault)]
         self._base = min(dates, default=0)
 
     # ------------------------------------------------------------------------------- entries
@@ -259,8 +257,8 @@ def _common_folder(files: set[str]) -> str:
 
 
 def _reference(path: str, folder: str) -> str:
-    """A folder or file as it is linked to from a page in `folder`, with a slash at its end. It never
-    begins with what could be taken for a protocol."""
+    """A folder or file as it is linked to from a page in `folder`, with a slash at its end. It
+    never begins with what could be taken for a protocol."""
     try:
         relative = os.path.relpath(os.path.abspath(path), os.path.abspath(folder))
     except ValueError:  # on another drive

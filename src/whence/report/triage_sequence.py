@@ -24,7 +24,7 @@ _MESSAGE_ROOM: Final = 330.0
 _MARK_ROOM: Final = 190.0
 _MEASURE_ROOM: Final = 150.0
 #: The distance of two brackets, and how many are drawn; all of them are listed beside.
-_BRACKET: Final = 18.0
+_BRACKET: Final = 22.0
 _MOST_BRACKETS: Final = 10
 _HEAD: Final = _SIZE * LINE + 12
 
@@ -170,9 +170,7 @@ class _Drawer:
             right = max(self.ecu + 14, middle + width / 2 + 10)
             area = Box(left, y - height / 2 - 4, right, y + height / 2 + 4)
             self.canvas.rect(area, rx=4)
-        self.canvas.text(
-            lines, middle, y - height / 2, _SIZE, "middle", bold=box == "end"
-        )
+        self.canvas.text(lines, middle, y - height / 2, _SIZE, "middle", bold=box == "end")
 
     def _beside(self, row: Row, lines: tuple[str, ...], y: float) -> None:
         """Something that happens at one lifeline."""
@@ -210,9 +208,7 @@ class _Drawer:
             else:
                 canvas.circle(x, top, 3.5)
             middle = (top + bottom) / 2 - _SIZE * LINE / 2
-            if bracket.first == bracket.last:
-                middle -= _SIZE
-            canvas.text([bracket.letter], x, middle, _SIZE, "middle", bold=True)
+            canvas.text([bracket.letter], x + 5, middle, _SIZE, bold=True)
             canvas.close("g")
 
 

@@ -29,7 +29,7 @@ _RESPONSES = frozenset({"res", "neg", "pend"})
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the drawing. `line` is where the event stands in the log, 0 if that is not told."""
+    """One row of the drawing. `line` is where the event stands in the log, 0 if nobody tells."""
 
     kind: RowKind
     text: str
@@ -187,9 +187,7 @@ def _stretch(
 
 
 def _event(event: SeenEvent) -> Row:
-    return Row(
-        "event", clean(event.text), event.role, line_of(event.label), event.line, event.date
-    )
+    return Row("event", clean(event.text), event.role, line_of(event.label), event.line, event.date)
 
 
 def _fold(events: Sequence[SeenEvent], missing: int) -> Row:
@@ -214,9 +212,7 @@ def _marks(marks: Iterable[FoundMark]) -> Iterator[Row]:
 # ------------------------------------------------------------------------------------------ times
 
 
-def _moments(
-    explanation: Explanation, rows: Sequence[Row], places: dict[int, int]
-) -> list[int]:
+def _moments(explanation: Explanation, rows: Sequence[Row], places: dict[int, int]) -> list[int]:
     """The rows between which the times u0, u1, … pass."""
     moments = [places[-1]]
     for n in range(len(explanation.gaps)):

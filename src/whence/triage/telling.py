@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Final
 
 from whence.model.prd import EventTrace, PrdAutomaton
 from whence.triage.results import Expected, Fault, Window
 from whence.triage.words import event_text, time_text
 
-__all__ = ["expected_texts", "expected_words", "observed_words", "since_before", "window_words"]
+__all__ = [
+    "NO_RESPONSE",
+    "expected_texts",
+    "expected_words",
+    "observed_words",
+    "since_before",
+    "window_words",
+]
 
 #: So many of the events that were possible are told.
 _MOST = 4
+#: What is expected where only requests are.
+NO_RESPONSE: Final = "no response, before the next request"
 
 
 def since_before(trace: EventTrace, fault: Fault) -> Fraction:
@@ -35,7 +45,7 @@ def expected_words(automaton: PrdAutomaton, fault: Fault) -> str:
     if not fault.expected:
         return "no event"
     if not _responses(automaton, fault.expected) and _all_requests(automaton, fault.expected):
-        return "no response, before the next request"
+        return NO_RESPONSE
     texts, others = expected_texts(automaton, fault)
     told = ", or ".join(texts)
     return f"{told}, or one of {others} other events" if others else told

@@ -201,8 +201,9 @@
       this.output.textContent = total === 0
         ? `none of ${count(this.all.length)} ${this.noun}`
         : `${count(first + 1)} – ${count(last)} of ${count(total)} ${this.noun}`;
-      this.previous.disabled = this.page === 0;
-      this.next.disabled = this.page === this.pages - 1;
+      // Not `disabled`, which would take the focus away from who goes with the keyboard.
+      this.previous.ariaDisabled = String(this.page === 0);
+      this.next.ariaDisabled = String(this.page === this.pages - 1);
     }
   }
 
