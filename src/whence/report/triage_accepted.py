@@ -29,7 +29,7 @@ def accepted_table(expected: Sequence[Expected], words: str, event: str, after: 
         nothing = [_row("accepted", escaped(words), "", "", "", "")]
         summary = tag("summary", count(len(expected), "way"), " to go on with a request")
         rest = tag("details", summary, _table(_groups(expected, after)))
-        return _table([_observed(event, after, after), *nothing]) + rest
+        return _table([_observed(event, after, Fraction(0)), *nothing]) + rest
     rows = _groups(expected, after)
     scale = _scale(expected, after)
     if not expected:
