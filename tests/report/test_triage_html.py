@@ -1,5 +1,5 @@
-"""The page of `whence triage`: what a reader finds, that no name in a log breaks out of it, and what
-the script is given."""
+"""The page of `whence triage`: what a reader finds, that no name in a log breaks out of it, and
+what the script is given."""
 
 from __future__ import annotations
 
@@ -147,7 +147,8 @@ def test_the_paper_on_a_page() -> None:
         ["clk + u2 + u3 < 50 ms", "clock + 23 ms", "holds"],
         ["clk + u3 < 50 ms", "clock + 8 ms", "holds"],
     ]
-    accepted, _ = tables.with_heads("", "Event", "Values")
+    accepted, other = tables.with_heads("", "Event", "Values")
+    assert [row[2:4] for row in other] == [["", "after 4 ms"], ["val == ctx (0)", "at any time"]]
     assert [(row[0], row[2], row[3]) for row in accepted] == [
         ("observed", "", "after 8 ms"),
         ("accepted", "val == ctx (0)", "from 35 ms on"),
@@ -189,11 +190,12 @@ def test_what_does_not_matter_is_dimmed() -> None:
 def test_messages_point_from_the_tester_to_the_ecu_and_back() -> None:
     root = drawn(story_of(paper("test_1")))
     tester, ecu = (float(at.attrib["points"].split(",")[0]) for at in with_class(root, "life"))
-    heads = [
-        float(with_class(at, "tip")[0].attrib["points"].split(",")[0])
+    tips = [
+        [float(point.split(",")[0]) for point in with_class(at, "tip")[0].attrib["points"].split()]
         for at in with_class(root, "event")
     ]
-    assert heads == [ecu, tester, ecu, tester]
+    assert [tip[0] for tip in tips] == [ecu, tester, ecu, tester]
+    assert all(tester <= x <= ecu for tip in tips for x in tip)
 
 
 def test_the_study_on_a_page() -> None:
@@ -238,6 +240,13 @@ def test_diagrams_are_whole_and_legible(number: int) -> None:
     assert_nothing_cut_off(root)
     assert overlapping_texts(root) == []
     assert "tester" in words(root)
+
+
+def test_a_drawing_that_stands_alone_says_what_its_brackets_mean() -> None:
+    alone = parsed(draw_case(story_of(paper("test_2")), "a fault", standalone=True))
+    assert_nothing_cut_off(alone)
+    assert overlapping_texts(alone) == []
+    assert "a u2 + u3 < 50 ms b clk + u2 + u3 < 50 ms c clk + u3 < 50 ms" in words(alone)
 
 
 def test_many_events_are_folded_with_their_time() -> None:
@@ -393,7 +402,7 @@ def test_links_from_the_folder_of_the_logs(tmp_path: Path) -> None:
 #: What a program writes, and no log.
 _OURS = {
     "kind", "role", "status", "verdict", "grouping", "operator", "resynchronised", "severity",
-    "similar", "by_events", "by_requirements", "key",
+    "similar", "by_events", "by_requirements", "key", "label",
 }  # fmt: skip
 
 
@@ -408,7 +417,8 @@ def _renamed(value: Any, text: str) -> Any:
     if isinstance(value, tuple):
         return tuple(_renamed(each, text) for each in value)
     if isinstance(value, Mapping):
-        return MappingProxyType({text: _renamed(each, text) for each in value.values()})
+        values = [_renamed(each, text) for each in value.values()]
+        return MappingProxyType(dict(zip([text], values, strict=False)))
     if dataclasses.is_dataclass(value) and not isinstance(value, (type, Origin)):
         changed = {
             at.name: _renamed(getattr(value, at.name), text)

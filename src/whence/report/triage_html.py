@@ -28,7 +28,7 @@ from whence.triage.findings import FaultClass, FoundMark, Triage
 
 __all__ = ["triage_report"]
 
-_STYLES: Final = ("triage.css",)
+_STYLES: Final = ("triage_case.css", "triage.css")
 _SCRIPTS: Final = ("triage.js",)
 #: The diagrams of so many classes are on the page, the largest classes first.
 MOST_DRAWN: Final = 150

@@ -29,9 +29,10 @@ _MOST_BRACKETS: Final = 10
 _HEAD: Final = _SIZE * LINE + 12
 
 
-def draw_case(story: CaseStory, label: str) -> str:
-    """The drawing; `label` says what it shows to who cannot see it."""
-    return _Drawer(story).draw(label)
+def draw_case(story: CaseStory, label: str, standalone: bool = False) -> str:
+    """The drawing, `standalone` as a whole SVG file; `label` says what it shows to who cannot see
+    it."""
+    return _Drawer(story).draw(label, standalone)
 
 
 class _Drawer:
@@ -78,7 +79,7 @@ class _Drawer:
         #: Where each row happens.
         self.moments: list[float] = []
 
-    def draw(self, label: str) -> str:
+    def draw(self, label: str, standalone: bool) -> str:
         bottom = self._place()
         self.canvas.rect(Box(0, 0, self.width, bottom), class_="ground")
         self._head()
@@ -89,8 +90,12 @@ class _Drawer:
         for at in range(len(self.story.rows)):
             self._row(at)
         self._brackets()
+        if standalone:
+            # A page has them in a table beside the drawing.
+            bottom = self._legend(bottom)
         view = Box(0, 0, float(int(self.width) + 1), bottom)
-        return self.canvas.document(view, label, class_="whence sequence case")
+        styles = ("diagram.css", "triage_case.css")
+        return self.canvas.document(view, label, standalone, styles, class_="whence sequence case")
 
     def _place(self) -> float:
         y = _EDGE + _HEAD + _PAD
@@ -210,6 +215,15 @@ class _Drawer:
             middle = (top + bottom) / 2 - _SIZE * LINE / 2
             canvas.text([bracket.letter], x + 5, middle, _SIZE, bold=True)
             canvas.close("g")
+
+    def _legend(self, top: float) -> float:
+        """The constraints in words, below; returns where they end."""
+        for bracket in self.brackets:
+            words = bracket.text if bracket.holds else f"not {bracket.text}"
+            self.canvas.text([bracket.letter], self.tester, top, _SIZE, bold=True, class_="letter")
+            (line,) = fit(words, self.right - self.tester, _SIZE, 1)
+            top = self.canvas.text([line], self.tester + 16, top, _SIZE).bottom + 3
+        return float(int(top + _EDGE) + 1) if self.brackets else top
 
 
 def _lines(row: Row) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ def _rows(case: Case, marks: list[FoundMark]) -> tuple[list[Row], dict[int, int]
     _stretch(rows, places, after, started, end, behind)
     if fault.event is None:
         rows.append(Row("end", "the end of the trace", "fault", date=fault.date))
-    rows.append(Row("accepted", clean(case.expected), "fault"))
+    rows.append(Row("accepted", f"expected {clean(case.expected)}", "fault"))
     rows += _marks(mark for mark in marks if mark.fault == fault.number)
     if fault.index is not None:
         rows += _marks(behind.get(fault.index, ()))
