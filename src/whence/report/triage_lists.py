@@ -213,6 +213,7 @@ def _table(
         "table",
         tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads))),
         tag("tbody", "\n", body, "\n"),
+        class_="members" if noun == "faults" else None,
     )
     frame = tag("div", table, class_="wide", tabindex=0, role="group", aria_label=noun)
     if total <= len(rows):

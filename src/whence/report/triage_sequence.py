@@ -7,9 +7,10 @@ bracket over the times that it adds up.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from whence.report.measure import LINE, fit, text_width
+from whence.report.measure import LINE, elide, fit, text_width
 from whence.report.svg import Box, Canvas
 from whence.report.triage_story import CaseStory, Line, Measure, Row
 
@@ -23,10 +24,13 @@ _PAD: Final = 8.0
 _MESSAGE_ROOM: Final = 330.0
 _MARK_ROOM: Final = 190.0
 _MEASURE_ROOM: Final = 150.0
+_MOST_ACCEPTED: Final = 6
 #: The distance of two brackets, and how many are drawn; all of them are listed beside.
 _BRACKET: Final = 22.0
 _MOST_BRACKETS: Final = 10
 _HEAD: Final = _SIZE * LINE + 12
+#: Before the times in what was expected.
+_TIMES: Final = re.compile(r" (?=(?:from|after|before|within) [\d./]+ m?s\b)")
 
 
 def draw_case(story: CaseStory, label: str, standalone: bool = False) -> str:
@@ -227,8 +231,23 @@ class _Drawer:
 
 
 def _lines(row: Row) -> tuple[str, ...]:
+    if row.kind == "accepted":
+        # An alternative a line.
+        first, *others = row.text.split(", or ")
+        texts = [first, *(f"or {other}" for other in others)]
+        return tuple(line for text in texts[:_MOST_ACCEPTED] for line in _by_words(text))
     beside: tuple[Line, ...] = ("environment", "ecu")
     narrow = row.kind in ("event", "mark") and row.at in beside
     room = _MARK_ROOM if narrow else _MESSAGE_ROOM
     return fit(row.text, room, _SIZE, 3 if row.role == "fault" or narrow else 2,
                row.role == "fault")  # fmt: skip
+
+
+def _by_words(text: str) -> list[str]:
+    """One line, or two: the times on the second one if that will do."""
+    lines = [text]
+    if text_width(text, _SIZE) > _MESSAGE_ROOM:
+        times = _TIMES.search(text)
+        at = times.start() if times is not None else text.rfind(" ", 0, len(text) // 2)
+        lines = [text[:at], text[at + 1 :]] if at > 0 else [text]
+    return [elide(line, _MESSAGE_ROOM, _SIZE) for line in lines]
