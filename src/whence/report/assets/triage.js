@@ -15,63 +15,86 @@
 
   // ------------------------------------------------------------------------- sorting, filtering
 
-  const table = document.querySelector("table.classes");
   const numbers = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  const wordsIn = (input) => input.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const count = (number) => number.toLocaleString("en");
 
-  function sortable() {
-    const heads = [...table.tHead.rows[0].cells];
-    const rows = [...table.tBodies[0].rows];
-    const keys = rows.map((row) => [...row.cells].map((c) => c.dataset.v ?? c.textContent));
-    const order = rows.map((_, n) => n);
-    for (const [column, head] of heads.entries()) {
-      const button = make("button", head.textContent, { type: "button" });
-      head.replaceChildren(button);
-      button.addEventListener("click", () => {
-        const before = head.getAttribute("aria-sort");
-        // Of numbers, the largest ones come first; but ranks count from the top.
-        const first = head.classList.contains("n") && column > 0 ? "descending" : "ascending";
-        const other = first === "ascending" ? "descending" : "ascending";
-        const now = before === first ? other : first;
-        for (const each of heads) each.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", now);
-        const sign = now === "ascending" ? 1 : -1;
-        order.sort((a, b) =>
-          sign * numbers.compare(keys[a][column], keys[b][column]) || a - b);
-        table.tBodies[0].append(...order.map((n) => rows[n]));
+  class Classes {
+    constructor(table) {
+      this.body = table.tBodies[0];
+      this.heads = [...table.tHead.rows[0].cells];
+      // So many rows are shown at first: more of them take long to lay out.
+      this.most = 200;
+      this.all = [...this.body.rows].map((row) => {
+        const section = document.getElementById("class-" + row.dataset.class);
+        const cells = [...row.cells];
+        return { row, section, keys: cells.map((c) => c.dataset.v ?? c.textContent) };
       });
+      for (const [column, head] of this.heads.entries()) {
+        const button = make("button", head.textContent, { type: "button" });
+        head.replaceChildren(button);
+        button.addEventListener("click", () => this.sort(column, head));
+      }
+      const form = document.querySelector("form.filter");
+      this.input = form.querySelector("input");
+      this.output = form.querySelector("output");
+      this.more = make("button", "show all", { type: "button" });
+      form.append(this.more);
+      form.addEventListener("submit", (event) => event.preventDefault());
+      this.input.addEventListener("input", () => this.show());
+      this.more.addEventListener("click", () => {
+        this.most = Infinity;
+        this.show();
+        this.input.focus();
+      });
+      window.addEventListener("beforeprint", () => {
+        this.most = Infinity;
+        this.show();
+      });
+      this.show();
+    }
+
+    sort(column, head) {
+      const before = head.getAttribute("aria-sort");
+      // Of numbers, the largest ones come first; but ranks count from the top.
+      const first = head.classList.contains("n") && column > 0 ? "descending" : "ascending";
+      const other = first === "ascending" ? "descending" : "ascending";
+      const now = before === first ? other : first;
+      for (const each of this.heads) each.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", now);
+      const sign = now === "ascending" ? 1 : -1;
+      this.all.sort((a, b) => sign * numbers.compare(a.keys[column], b.keys[column])
+        || numbers.compare(a.keys[0], b.keys[0]));
+      this.body.append(...this.all.map((each) => each.row));
+      this.show();
+    }
+
+    show() {
+      const wanted = wordsIn(this.input);
+      let fitting = 0;
+      for (const each of this.all) {
+        const fits = wanted.length === 0 || this.fits(each, wanted);
+        if (fits) fitting += 1;
+        each.row.hidden = !fits || fitting > this.most;
+        each.section.hidden = !fits;
+      }
+      const total = count(this.all.length);
+      const of = wanted.length === 0 ? "" : `${count(fitting)} of `;
+      const said = `${of}${total} classes`;
+      this.more.hidden = fitting <= this.most;
+      this.output.textContent = this.more.hidden ? said : `${said}, ${this.most} of them shown`;
+    }
+
+    fits(each, wanted) {
+      // Made when somebody asks for it.
+      each.text ??= [each.row, ...each.section.querySelectorAll("p, li, .case text")]
+        .map((element) => element.textContent).join(" ").toLowerCase() + each.row.dataset.class;
+      return wanted.every((word) => each.text.includes(word));
     }
   }
 
-  function filterable() {
-    const form = document.querySelector("form.filter");
-    const input = form.querySelector("input");
-    const output = form.querySelector("output");
-    const all = [...table.tBodies[0].rows].map((row) => {
-      const section = document.getElementById("class-" + row.dataset.class);
-      const words = [...section.querySelectorAll("p, .case text")].map((e) => e.textContent);
-      const text = [row.textContent, row.dataset.class, ...words].join(" ").toLowerCase();
-      return { row, section, text };
-    });
-    const apply = () => {
-      const wanted = input.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
-      let shown = 0;
-      for (const { row, section, text } of all) {
-        const fits = wanted.every((word) => text.includes(word));
-        row.hidden = section.hidden = !fits;
-        shown += fits ? 1 : 0;
-      }
-      output.textContent = wanted.length === 0
-        ? `${all.length} classes` : `${shown} of ${all.length} classes`;
-    };
-    form.addEventListener("submit", (event) => event.preventDefault());
-    input.addEventListener("input", apply);
-    apply();
-  }
-
-  if (table !== null) {
-    sortable();
-    filterable();
-  }
+  const table = document.querySelector("table.classes");
+  if (table !== null) new Classes(table);
 
   // ------------------------------------------------------------------------------------- lists
 
@@ -169,7 +192,7 @@
     }
 
     filter() {
-      const wanted = this.input.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+      const wanted = wordsIn(this.input);
       // Made when they are first asked for: nobody filters most lists.
       this.words ??= this.all.map(wordsOf);
       this.shown = wanted.length === 0 ? this.all
@@ -197,7 +220,6 @@
       const total = this.shown.length;
       const first = this.page * data.page;
       const last = Math.min(first + data.page, total);
-      const count = (n) => n.toLocaleString("en");
       this.output.textContent = total === 0
         ? `none of ${count(this.all.length)} ${this.noun}`
         : `${count(first + 1)} – ${count(last)} of ${count(total)} ${this.noun}`;
