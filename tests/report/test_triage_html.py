@@ -318,6 +318,14 @@ def test_only_the_largest_classes_are_drawn(monkeypatch: pytest.MonkeyPatch) -> 
     assert "res CTR ret value=5" in page.texts["code"]
 
 
+def test_a_long_explanation_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whence.report.triage_class._MOST_EVENTS", 3)
+    page = Page(triage_report(paper(), "1.2"))
+    assert "figure" not in page.tags
+    assert page.text("h4").count("The events that explain it") == 2
+    assert len(page.tags["ol"]) == 2
+
+
 # -------------------------------------------------------------------------------- long lists, links
 
 

@@ -17,6 +17,8 @@ from whence.triage.words import time_text
 
 __all__ = ["class_anchor", "class_section", "status_badge"]
 
+#: An explanation with more events is listed, not drawn.
+_MOST_EVENTS: Final = 200
 _TONES: Final[dict[ClassStatus, str]] = {"new": "violated", "known": "unknown", "": ""}
 _ROLES: Final = {
     "fault": "the fault", "relevant": "relevant", "irrelevant": "makes no difference",
@@ -58,12 +60,13 @@ def class_section(
     ]
     expected = each.case.explanation.fault.expected
     accepted = accepted_table(expected, each.case.expected, fault.event, fault.after)
-    if drawn:
+    if drawn and len(each.case.explanation.events) <= _MOST_EVENTS:
         parts.append(tag("div", _diagram(found, each, story), *_constraints(each, story),
                          class_="panes"))  # fmt: skip
         parts += [tag("h4", "At the fault"), accepted, _events(each)]
     else:
-        parts += [_signature(each), *_constraints(each, story)]
+        parts += [tag("h4", "The events that explain it"), _signature(each)]
+        parts += _constraints(each, story)
     parts += [tag("h4", "Where it happens"), lists.members(each.ident, each.members)]
     return tag(
         "section",

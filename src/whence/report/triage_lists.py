@@ -233,7 +233,7 @@ def _which(fault: FoundFault, trace: FoundTrace) -> str:
 
 
 def _after(fault: FoundFault) -> str:
-    if fault.kind in ("early", "late") or not fault.event:
+    if fault.kind in ("early", "late") or (fault.after and not fault.event):
         return f"after {time_text(fault.after)}"
     return ""
 
