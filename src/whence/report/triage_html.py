@@ -169,7 +169,7 @@ def _classes(found: Triage) -> Iterator[str]:
 
 
 def _row(found: Triage, number: int, each: FaultClass) -> str:
-    names = ", ".join(map(clean, each.requirements))
+    names = ", ".join(code(clean(name)) for name in each.requirements)
     cells = [
         tag("td", tag("a", str(number), href=f"#{class_anchor(each)}"), class_="n",
             data_v=str(number)),
@@ -178,7 +178,7 @@ def _row(found: Triage, number: int, each: FaultClass) -> str:
     if found.compared:
         cells.append(tag("td", status_badge(each.status)))
     cells += [
-        tag("td", code(names) if names else "–"),
+        tag("td", names or "–", class_="names"),
         tag("td", KIND_WORDS[each.kind], class_="nowrap"),
         tag("td", code(clean(each.observed)), class_="words"),
         tag("td", escaped(clean(each.expected)), class_="words"),
