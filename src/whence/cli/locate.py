@@ -40,6 +40,7 @@ Exit status:
 Examples:
   whence locate heater.c --tests heater.csv --entry heater
   whence locate prog.c --tests universe --golden right.c
+  whence locate heater.c --tests heater.csv --entry heater --fix
   whence locate prog.c --tests t.csv --entry f --max 3 --format sarif > faults.sarif
 """
 
@@ -138,6 +139,16 @@ def locate(
         ),
     ] = 3,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Show so many sets.")] = 20,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Try simple edits, and show those after which all tests pass: candidates."
+        ),
+    ] = False,
+    apply: Annotated[
+        bool,
+        typer.Option("--apply", help="Write the first candidate into the files. Implies --fix."),
+    ] = False,
     budget: Annotated[
         str | None, typer.Option(metavar="TEXT", help="When to give up the search, such as 60s.")
     ] = None,
@@ -187,11 +198,14 @@ def locate(
             outputs=outputs,
             options=options,
             settings=settings,
+            fix=fix or apply,
             progress=progress,
         )
     for note in located.notes:
         complain(note.render())
     _show(located, output_format, top, quiet)
+    if apply:
+        _apply(located)
     raise typer.Exit(_status(located))
 
 
@@ -235,6 +249,18 @@ def _status(located: Located) -> ExitStatus:
     if not found.failing:
         return ExitStatus.NOTHING_WRONG
     return ExitStatus.FOUND if found.complete else ExitStatus.GAVE_UP
+
+
+def _apply(located: Located) -> None:
+    """Writes the first candidate."""
+    from whence.files import write_atomically
+
+    first = next((fix for each in located.found.diagnoses for fix in each.fixes), None)
+    if first is None:
+        return
+    for name, text in first.texts.items():
+        write_atomically(name, text)
+        complain(f"{name}: a candidate was written into this file; all tests pass with it")
 
 
 def _show(located: Located, output_format: str, top: int, quiet: bool) -> None:
