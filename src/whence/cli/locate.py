@@ -10,9 +10,10 @@ import typer
 
 from whence.cli.common import complain, terminal
 from whence.cli.counterexample import QuietOption
+from whence.cli.errors import rendered
 from whence.cli.status import ExitStatus
 from whence.cli.watch import watching
-from whence.source import Diagnostic, UsageError
+from whence.source import Diagnostic, UsageError, WhenceError
 
 if TYPE_CHECKING:
     from whence.api.code import Located
@@ -152,17 +153,25 @@ def locate(
     budget: Annotated[
         str | None, typer.Option(metavar="TEXT", help="When to give up the search, such as 60s.")
     ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Also write a report in HTML."),
+    ] = None,
     output_format: Annotated[
         Literal["text", "json", "sarif"],
         typer.Option("--format", help="Text for people; JSON or SARIF for programs."),
     ] = "text",
     quiet: QuietOption = False,
 ) -> None:
+    from whence import files as written
     from whence.api.code import locate as run
     from whence.formats.c.read import COptions
     from whence.locate.localize import Settings
     from whence.locate.results import Stop
 
+    # What can be seen to be wrong is said before any work.
+    if report is not None:
+        written.check_writable(report)
     settings = Settings(
         model=_model(like_thesis, granularity, check, trust),
         minimum=most is None,
@@ -203,10 +212,29 @@ def locate(
         )
     for note in located.notes:
         complain(note.render())
+    # First to files: whoever reads standard output may go away.
+    failed: WhenceError | None = None
+    if report is not None:
+        try:
+            written.write_atomically(report, _page(located, top))
+        except WhenceError as error:
+            failed = error
     _show(located, output_format, top, quiet)
     if apply:
         _apply(located)
+    if failed is not None:
+        complain(rendered(failed))
+        raise typer.Exit(ExitStatus.BAD_INPUT)
     raise typer.Exit(_status(located))
+
+
+def _page(located: Located, top: int) -> str:
+    from whence.api import version
+    from whence.locate.lines import line_spectra
+    from whence.report.locate_html import locate_report
+
+    spectra = line_spectra(located.program, located.found.ran)
+    return locate_report(located.found, located.sources, spectra, located.csr, version(), top)
 
 
 def _model(

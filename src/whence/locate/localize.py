@@ -35,6 +35,7 @@ __all__ = [
     "Witness",
     "localize",
     "options_for",
+    "spectrum",
 ]
 
 
@@ -311,6 +312,18 @@ def _signed(value: int, havoc: Havoc) -> int:
 # ------------------------------------------------------------------------------------ spectra
 
 
+def spectrum(failing: int, passing: int, all_failing: int) -> Spectrum:
+    """Of what so many of the failing and the passing tests execute."""
+    both = all_failing * (failing + passing)
+    rest = passing + all_failing - failing
+    return Spectrum(
+        failing,
+        passing,
+        failing / math.sqrt(both) if both else 0.0,
+        failing * failing / rest if rest else math.inf,
+    )
+
+
 class _Spectra:
     """Which tests execute which places."""
 
@@ -339,14 +352,7 @@ class _Spectra:
             # What is executed before the program starts, or has no statement, is in every run.
             failing = _count(self._failing, numbers)
             passing = _count(self._passing, numbers)
-            both = len(self._failing) * (failing + passing)
-            rest = passing + len(self._failing) - failing
-            known = self._known[place] = Spectrum(
-                failing,
-                passing,
-                failing / math.sqrt(both) if both else 0.0,
-                failing * failing / rest if rest else math.inf,
-            )
+            known = self._known[place] = spectrum(failing, passing, len(self._failing))
         return known
 
     def rank(self, places: Sequence[Place]) -> tuple[object, ...]:
