@@ -77,17 +77,25 @@ def locate(
     if golden is not None:
         correct, _ = inline_observations(read_c([golden], options))
         entry_function(correct, entry)
-        model = options_for(settings.model, settings.steps)
+        model = options_for(settings.model, settings.steps, settings.files)
         asked, notes = expect(Interpreter(correct, model), entry, asked)
     found = localize(program, entry, asked, settings, progress)
     if fix:
-        from whence.locate.fixes import with_fixes
+        from whence.locate.fixes import FixSettings, with_fixes
 
         def reread(texts: Mapping[str, str]) -> Program:
             return inline_observations(read_c(list(paths), options, texts=texts))[0]
 
         texts = _texts(program, found)
-        found = with_fixes(found, program, settings.model, texts, reread, progress=progress)
+        found = with_fixes(
+            found,
+            program,
+            settings.model,
+            texts,
+            reread,
+            FixSettings(files=settings.files),
+            progress,
+        )
     return Located(program, found, _sources(program), (*notes, *found.notes))
 
 

@@ -150,6 +150,12 @@ def locate(
         bool,
         typer.Option("--apply", help="Write the first candidate into the files. Implies --fix."),
     ] = False,
+    engine: Annotated[
+        Literal["auto", "full", "lazy"],
+        typer.Option(
+            help="Encode the program, or run it with what is in doubt free, for large ones."
+        ),
+    ] = "auto",
     budget: Annotated[
         str | None, typer.Option(metavar="TEXT", help="When to give up the search, such as 60s.")
     ] = None,
@@ -181,6 +187,7 @@ def locate(
         rounds=unwind,
         stop=Stop(seconds=_seconds(budget)),
         steps=steps,
+        engine=engine,
     )
     options = COptions(
         data_model=data_model,

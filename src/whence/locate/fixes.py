@@ -50,6 +50,7 @@ class FixSettings:
     shown: int = 3
     work: int = 8_000_000
     readings: int = 150
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,9 @@ class _Fixer:
         self.readings = self.settings.readings
         most = max(each.outcome.steps for each in self.found.ran if each.outcome.end != "limit")
         self.options = replace(
-            options_for(self.model, 20 * most + 2_000), coverage=False, dependences=False
+            options_for(self.model, 20 * most + 2_000, self.settings.files),
+            coverage=False,
+            dependences=False,
         )
         self.tests = _Tests(
             [each.test for each in self.found.failing],

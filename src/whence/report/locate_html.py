@@ -105,6 +105,7 @@ def _summary(found: Localization, sources: Sources, shown: int) -> str:
         places = ", ".join(_where(place) for place in diagnosis.places)
         link = tag("a", code(places), href=f"#diagnosis-{number}") if number <= shown else None
         badge = tag("span", "passes all tests", class_="badge satisfied")
+        other = tag("span", "not excluded", class_="badge unknown") if diagnosis.open else ""
         rows.append(
             tag(
                 "tr",
@@ -112,7 +113,7 @@ def _summary(found: Localization, sources: Sources, shown: int) -> str:
                 tag("td", link if link is not None else code(places)),
                 tag("td", "<br>".join(_excerpts(diagnosis, sources)), class_="excerpts"),
                 tag("td", f"{diagnosis.score:.2f}", class_="n"),
-                tag("td", badge if diagnosis.fixes else ""),
+                tag("td", badge if diagnosis.fixes else other),
             )
         )
     return _table(heads, rows, {0, 3})

@@ -50,6 +50,8 @@ def locate_document(found: Localization, csr: float, version: str) -> Json:
         "assumptions": assumptions(found),
         "unwound": [{**_place(loop.origin), "rounds": rounds} for loop, rounds in found.unwound],
         "tried": found.tried,
+        "engine": found.engine,
+        "considered": list(found.considered) or [ran.test.name for ran in found.failing],
         "seconds": found.found.seconds if found.found is not None else 0.0,
     }
 
@@ -80,6 +82,7 @@ def _diagnosis(diagnosis: Diagnosis) -> Json:
             {"test": witness.test, "changes": [_change(each) for each in witness.changes]}
             for witness in diagnosis.witnesses
         ],
+        "open": diagnosis.open,
         "fix": diagnosis.fixes[0].diff if diagnosis.fixes else None,
         "fixes": [_fix(each) for each in diagnosis.fixes],
     }

@@ -76,6 +76,10 @@ _DIAGNOSIS: Final = an_object(
         "places": a_list("The places.", _SUSPECT),
         "score": {"description": "The mean of their `ochiai`.", **_SHARE},
         "witnesses": a_list("For some of the failing tests.", _WITNESS),
+        "open": {
+            "description": "Whether it is only not excluded (lazy engine).",
+            "type": "boolean",
+        },
         "fix": {
             "description": "A candidate change, as a unified diff; null: none.",
             "type": ["string", "null"],
@@ -119,6 +123,8 @@ LOCATE: Final[Schema] = {
                 "Loops assumed to end.",
                 an_object("One.", {**_PLACE, "rounds": a_count("After so many rounds at most.")}),
             ),
+            "engine": one_of("How the places were found.", "full", "lazy"),
+            "considered": a_list("The failing tests that the sets explain.", a_text("A name.")),
             "tried": {
                 "description": "How many edits were tried; null: none were asked for.",
                 "type": ["integer", "null"],

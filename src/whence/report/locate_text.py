@@ -60,6 +60,8 @@ def _diagnosis(number: int, diagnosis: Diagnosis, sources: Sources, quiet: bool)
     head = Text(f"{number}. ", style="bold")
     head.append(", ".join(map(_where, diagnosis.places)))
     head.append(f"  (score {diagnosis.score:.2f})", "dim")
+    if diagnosis.open:
+        head.append("  not excluded", "yellow")
     head.overflow = "fold"
     lines.append(head)
     for place in diagnosis.places:

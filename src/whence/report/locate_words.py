@@ -52,6 +52,15 @@ def assumptions(found: Localization) -> list[str]:
         said.append(
             f"{loop.origin}: the loop is assumed to end after at most {counted(rounds, 'round')}"
         )
+    if found.engine == "lazy":
+        said.append(
+            f"{counted(len(found.considered), 'failing test')} of {len(found.failing)} considered, "
+            f"the shortest ones: {_names(found.considered)}"
+        )
+        said.append(
+            f"no run is longer than {counted(found.longest, 'iteration')} and calls; sizes of "
+            "arrays and initialisers are right"
+        )
     if found.cut:
         said.append("calls are assumed not to be nested deeper than in the failing tests")
     if found.unseen and found.diagnoses:
