@@ -130,7 +130,9 @@ def test_what_cannot_be_encoded(right: str, wrong: str, line: int, certain: bool
         "main",
         [Test(str(at), stdin=each) for at, each in enumerate(given)],
     )
-    found = localize(parsed(QUEUE.replace(right, wrong)), "main", tests, Settings(model))
+    found = localize(
+        parsed(QUEUE.replace(right, wrong)), "main", tests, Settings(model, steps=2_000)
+    )
     assert found.engine == "lazy"
     of_line = [each for each in found.diagnoses if each.places[0].origin.line == line]
     assert any(not each.open for each in of_line) == certain

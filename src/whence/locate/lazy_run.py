@@ -42,6 +42,8 @@ _CONVERSION: Final = re.compile(rb"%[dic]")
 _GROUPS: Final = {b"%d": rb"(-?[0-9]+)", b"%i": rb"(-?[0-9]+)", b"%c": rb"(.)"}
 #: So many values of one number are tried, and so many pointers.
 _MOST_VALUES: Final = 300
+#: Of a number that could have more values, only so many.
+_SOME_VALUES: Final = 24
 _MOST_POINTERS: Final = 400
 #: So much of what is still to be printed is searched for numbers.
 _WINDOW: Final = 4_000
@@ -78,8 +80,8 @@ class Effort:
     questions to the solver."""
 
     paths: int = 1_500
-    steps: int = 40_000
-    checks: int = 200
+    steps: int = 25_000
+    checks: int = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,8 @@ class _Path:
             self.taken.pop()
             for value in excluded:
                 self.conditions.require(number.term != value)
-        if len(excluded) >= _MOST_VALUES:
+        small = number.greatest - number.least < _MOST_VALUES
+        if len(excluded) >= (_MOST_VALUES if small else _SOME_VALUES):
             raise Undecided
         value = number.hint
         if value in excluded or not self._possible(number.term == value):

@@ -25,7 +25,7 @@ class PathConditions:
         # A context of its own: see `whence.solve.linear`.
         self._context = z3.Context()
         self._solver: Any = z3.Solver(ctx=self._context)
-        self._solver.set("rlimit", 400_000)
+        self._solver.set("rlimit", 30_000)
         self._count = 0
         self.checks = 0
 
