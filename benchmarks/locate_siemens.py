@@ -10,6 +10,7 @@ spread; where none of them fails, all are.  What is right is what the original p
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import time
@@ -92,6 +93,24 @@ def _source(folder: Path) -> Path:
     return found
 
 
+def at_fault(original: str, text: str) -> set[int]:
+    """The lines that were changed; where code became a comment, the lines of code around."""
+    bare = re.sub(
+        r"/\*.*?\*/", lambda match: "\n" * match[0].count("\n"), text, flags=re.DOTALL
+    ).split("\n")
+    found: set[int] = set()
+    for line in changed(original, text):
+        if 0 < line <= len(bare) and bare[line - 1].strip():
+            found.add(line)
+            continue
+        for step in (-1, 1):
+            at = line + step
+            while 0 < at <= len(bare) and bare[at - 1].strip() in ("", "{", "}"):
+                at += step
+            found.add(at)
+    return found
+
+
 def measure(folder: Path, version: str, tests: Sequence[Test], count: int) -> Row | None:
     """None: no test fails."""
     files = files_of(folder)
@@ -119,7 +138,7 @@ def measure(folder: Path, version: str, tests: Sequence[Test], count: int) -> Ro
     began = time.process_time()
     found = localize(program, "main", kept, settings)
     seconds = time.process_time() - began - running
-    lines = changed(original.read_text(encoding="latin-1"), source.read_text(encoding="latin-1"))
+    lines = at_fault(original.read_text(encoding="latin-1"), source.read_text(encoding="latin-1"))
     seen: list[int] = []
     sure = False
     for diagnosis in found.diagnoses:

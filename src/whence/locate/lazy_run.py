@@ -7,16 +7,18 @@ always.  What is printed has to be the beginning of what should be printed: most
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from dataclasses import dataclass
+from heapq import heappop
 from typing import Any, Final, Literal
 
+from whence.locate.flow import falls_off
 from whence.locate.interpreter import Interpreter
 from whence.locate.lazy_code import PRINTING, LazyCode
 from whence.locate.lazy_numbers import Number, Truth, Undecided, wrapped_number
+from whence.locate.lazy_paths import Dead, Paths
+from whence.locate.lazy_printing import numbers_in, wanted_numbers
 from whence.locate.library import LIBRARY
 from whence.locate.memory import NULL, Memory, Object, Pointer, Undefined
 from whence.locate.observations import failure
@@ -37,9 +39,6 @@ _CHARACTERS: Final = frozenset(
         *("upper", "xdigit", "blank"),
     )
 )
-#: Conversions of `printf` without more ado, and how what they print looks.
-_CONVERSION: Final = re.compile(rb"%[dic]")
-_GROUPS: Final = {b"%d": rb"(-?[0-9]+)", b"%i": rb"(-?[0-9]+)", b"%c": rb"(.)"}
 #: So many values of one number are tried, and so many pointers.
 _MOST_VALUES: Final = 300
 #: Of a number that could have more values, only so many.
@@ -47,10 +46,6 @@ _SOME_VALUES: Final = 24
 _MOST_POINTERS: Final = 400
 #: So much of what is still to be printed is searched for numbers.
 _WINDOW: Final = 4_000
-
-
-class Dead(Exception):
-    """No run that passes goes on like this."""
 
 
 #: What an operation raises that knows nothing of unknown numbers.
@@ -95,145 +90,13 @@ class Tried:
     changes: tuple[tuple[int, int, bool], ...] = ()
 
 
-# A step of a path: a decision, a choice among several, a value, or that it is none of these.
-_Step = tuple[str, int, tuple[int, ...]]
-
-
-@dataclass
-class _Path:
-    """Implements `whence.locate.lazy_numbers.Path`."""
-
-    conditions: PathConditions
-    expected: bytes | None = None
-    prefix: tuple[_Step, ...] = ()
-    taken: list[_Step] = field(default_factory=list)
-    #: (deviations, the longer ones first, in their order, steps).
-    waiting: list[tuple[int, int, int, tuple[_Step, ...]]] = field(default_factory=list)
-    deviations: int = 0
-    pushed: int = 0
-    #: So many questions to the solver, of all paths together.
-    most_checks: int = 0
-    shadows: dict[int, tuple[Object, dict[int, tuple[int, Number]]]] = field(default_factory=dict)
-    constants: dict[object, Number] = field(default_factory=dict)
-    #: Unknown numbers, and decisions: what they were, and what they are (None: not known yet).
-    unknowns: list[tuple[Number | bool, bool | None]] = field(default_factory=list)
-    pointers: list[Object] = field(default_factory=list)
-
-    def begin(self, prefix: tuple[_Step, ...], deviations: int) -> None:
-        self.conditions.begin()
-        self.prefix, self.taken, self.deviations = prefix, [], deviations
-        self.shadows, self.constants, self.unknowns, self.pointers = {}, {}, [], []
-
-    def _next(self) -> _Step | None:
-        at = len(self.taken)
-        if at >= len(self.prefix):
-            return None
-        self.taken.append(self.prefix[at])
-        return self.prefix[at]
-
-    def _wait(self, step: _Step, cost: int = 1) -> None:
-        self.pushed += 1
-        depth = -len(self.taken)
-        heappush(self.waiting, (self.deviations + cost, depth, self.pushed, (*self.taken, step)))
-
-    def _possible(self, condition: Condition | None = None) -> bool:
-        if self.conditions.checks >= self.most_checks:
-            raise Undecided
-        answer = self.conditions.possible(condition)
-        if answer is None:
-            raise Undecided
-        return answer
-
-    def decide(self, condition: Condition, hint: bool) -> bool:
-        step = self._next()
-        if step is not None:
-            way = bool(step[1])
-            self.conditions.require(condition if way else opposite(condition))
-            if len(self.taken) == len(self.prefix) and not self._possible():
-                raise Dead
-            return way
-        ways = [
-            way
-            for way in (hint, not hint)
-            if self._possible(condition if way else opposite(condition))
-        ]
-        if not ways:
-            raise Dead
-        for other in ways[1:]:
-            self._wait(("decide", int(other), ()))
-        self.taken.append(("decide", int(ways[0]), ()))
-        self.conditions.require(condition if ways[0] else opposite(condition))
-        return ways[0]
-
-    def pick(self, count: int, cost: int = 1) -> int:
-        """One of several ways that have no condition; the first is how it was."""
-        step = self._next()
-        if step is not None:
-            return step[1]
-        for other in range(1, count):
-            self._wait(("pick", other, ()), cost)
-        self.taken.append(("pick", 0, ()))
-        return 0
-
-    def value_of(self, number: Number) -> int:
-        if number.least == number.greatest:
-            return number.least
-        step = self._next()
-        excluded: tuple[int, ...] = ()
-        if step is not None:
-            if step[0] == "value":
-                self.conditions.require(number.term == step[1])
-                return step[1]
-            excluded = step[2]
-            self.taken.pop()
-            for value in excluded:
-                self.conditions.require(number.term != value)
-        small = number.greatest - number.least < _MOST_VALUES
-        if len(excluded) >= (_MOST_VALUES if small else _SOME_VALUES):
-            raise Undecided
-        value = number.hint
-        if value in excluded or not self._possible(number.term == value):
-            if not self._possible():
-                raise Dead
-            (value,) = self.conditions.values((number.term,))
-        self._wait(("none of", 0, (*excluded, value)), cost=0 if excluded else 1)
-        self.taken.append(("value", value, ()))
-        self.conditions.require(number.term == value)
-        return value
-
-    def among(self, number: Number, values: Iterable[int]) -> int:
-        """One of these values, or the path is dead."""
-        held = [each for each in values if number.least <= each <= number.greatest]
-        step = self._next()
-        if step is not None:
-            self.conditions.require(number.term == step[1])
-            if len(self.taken) == len(self.prefix) and not self._possible():
-                raise Dead
-            return step[1]
-        possible = [each for each in held if self._possible(number.term == each)]
-        if not possible:
-            raise Dead
-        possible.sort(key=lambda each: each != number.hint)
-        for other in possible[1:]:
-            self._wait(("value", other, ()), cost=0)
-        self.taken.append(("value", possible[0], ()))
-        self.conditions.require(number.term == possible[0])
-        return possible[0]
-
-    def unknown(self, least: int, greatest: int, hint: int) -> Number:
-        term = self.conditions.unknown(least, greatest)
-        made = Number(self, term, least, greatest, hint)
-        self.unknowns.append((made, None))
-        return made
-
-
 class LazyInterpreter(Interpreter):
     """An interpreter whose components can be doubted, one set after the other."""
 
     _code = LazyCode
 
     def __init__(self, program: Program, options: Any, files: Sequence[str] = ()) -> None:
-        self.path = _Path(PathConditions())
+        self.path = Paths(PathConditions())
         #: The test that runs are to pass.
         self.wanted: Test | None = None
         super().__init__(program, options)
@@ -246,8 +109,6 @@ class LazyInterpreter(Interpreter):
     def doubt(self, doubt: Doubt, functions: Iterable[str]) -> None:
         """From now on these compute anything. `functions` are the keys of those that they stand
         in; of a definition, of those that use it."""
-        from whence.locate.flow import falls_off
-
         for key, original in self._originals.items():
             self._set(key, original)
         del self._counters[self._made_counters :]
@@ -638,38 +499,11 @@ class LazyInterpreter(Interpreter):
         return known
 
     def _wanted(self, given: Sequence[Any]) -> list[list[int]] | None:
-        """What the numbers of a format have to be so that what should be printed is printed, one
-        list of choices for each; None: that is not so simple."""
-        expected = self.path.expected
-        pointer = given[-2]
+        expected, pointer = self.path.expected, given[-2]
         if expected is None or not isinstance(pointer, tuple):
             return None
         format = self.machine.text(pointer, 0)
-        pieces = _CONVERSION.split(format)
-        kinds = _CONVERSION.findall(format)
-        if b"%" in b"".join(pieces) or any(
-            piece == b"" or piece[:1].isdigit() for piece in pieces[1:-1]
-        ):
-            return None
-        pattern = b"".join(
-            re.escape(piece) + (_GROUPS[kind] if kind else b"")
-            for piece, kind in zip(pieces, [*kinds, b""], strict=True)
-        )
-        match = re.compile(pattern, re.DOTALL).match(expected, len(self.machine.stdout.data))
-        if match is None:
-            raise Dead
-        found = []
-        for at, kind in enumerate(kinds, 1):
-            text = match[at]
-            if kind == b"%c":
-                found.append([text[0], text[0] - 256])
-            elif at == len(kinds) and not pieces[-1]:
-                # What comes behind may begin with digits.
-                shorter = [text[:end] for end in range(1, len(text) + 1)]
-                found.append([int(each) for each in shorter if each != b"-"])
-            else:
-                found.append([int(text)])
-        return found
+        return wanted_numbers(format, expected, len(self.machine.stdout.data))
 
     def _shown(self, number: Number, counts: bool, wanted: list[int] | None = None) -> int:
         if not counts:
@@ -683,33 +517,7 @@ class LazyInterpreter(Interpreter):
         rest = expected[len(self.machine.stdout.data) :]
         if len(rest) > _WINDOW:
             raise Undecided
-        return self.path.among(number, _numbers_in(rest, number))
-
-
-def _numbers_in(text: bytes, number: Number) -> list[int]:
-    """What can be printed with this text coming next: numbers, and characters."""
-    found: dict[int, None] = {}
-    for character in text:
-        found.setdefault(character)
-        found.setdefault(character - 256)
-    for match in re.finditer(rb"[0-9A-Fa-f]+", text):
-        word = match[0]
-        for start in range(len(word)):
-            for end in range(start + 1, min(len(word), start + 20) + 1):
-                piece = word[start:end]
-                for base in (10, 16, 8):
-                    try:
-                        value = int(piece, base)
-                    except ValueError:
-                        continue
-                    found.setdefault(value)
-                    found.setdefault(-value)
-                    # Printed without a sign, as numbers of 32 and 64 bits.
-                    found.setdefault(value - (1 << 32))
-                    found.setdefault(value - (1 << 64))
-        if len(found) > 20_000:
-            raise Undecided
-    return [value for value in found if number.least <= value <= number.greatest]
+        return self.path.among(number, numbers_in(rest, number))
 
 
 def _free_other(thunk: Callable[[], Any]) -> Any:

@@ -330,6 +330,7 @@ def _localize_lazily(
     why: str,
     notes: tuple[Diagnostic, ...],
 ) -> Localization:
+    # With its solver, which takes a while to load.
     from whence.locate.lazy import diagnose_lazily
 
     def searched(progress: Progress) -> None:
