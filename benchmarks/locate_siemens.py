@@ -32,7 +32,7 @@ from whence.source import WhenceError
 __all__ = ["Row", "files_of", "measure", "universe"]
 
 _STEPS = 100_000
-_SECONDS = 60.0
+_SECONDS = 240.0
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def locate(
         ),
     ] = False,
     granularity: Annotated[
-        Literal["line", "statement"] | None,
+        Literal["line", "statement", "expression"] | None,
         typer.Option(help="What a place is; by default, a statement."),
     ] = None,
     check: Annotated[
@@ -246,7 +246,7 @@ def _page(located: Located, top: int) -> str:
 
 def _model(
     like_thesis: bool,
-    granularity: Literal["line", "statement"] | None,
+    granularity: Literal["line", "statement", "expression"] | None,
     check: list[str] | None,
     trust: list[str] | None,
 ) -> FaultModel:

@@ -32,7 +32,7 @@ _MOST_TOGETHER = 3
 #: Bytes, if the tests can do with as many.
 _MEMORY = 1 << 20
 #: With so many tests it was not found out whether a set explains them: it stays.
-_MOST_UNDECIDED = 1
+_MOST_UNDECIDED = 2
 
 
 @dataclass(frozen=True, slots=True)

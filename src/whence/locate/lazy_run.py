@@ -75,8 +75,8 @@ class Effort:
     questions to the solver."""
 
     paths: int = 1_500
-    steps: int = 25_000
-    checks: int = 150
+    steps: int = 50_000
+    checks: int = 200
 
 
 @dataclass(frozen=True, slots=True)

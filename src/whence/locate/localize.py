@@ -499,7 +499,7 @@ class _Spectra:
             for place in places
         )
         # Between equals, what is done before what is defined.
-        definitions = sum(place.kind not in ("line", "statement") for place in places)
+        definitions = sum(place.kind not in ("line", "statement", "expression") for place in places)
         return (len(places), len(lines), -round(ochiai, 12), -dstar, definitions, where)
 
 

@@ -92,6 +92,9 @@ def regions_of(
         case "initialiser":
             # The place is that of the value.
             found += _region(source, *source.stretch(place.origin), "definition")
+        case "expression":
+            # The statement around it has edits of all its parts.
+            return ()
         case _:
             for function in program.functions.values():
                 origins = [

@@ -29,6 +29,7 @@ _SUSPECT: Final = an_object(
             "What it is.",
             "line",
             "statement",
+            "expression",
             "macro",
             "constant",
             "array size",
