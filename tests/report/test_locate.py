@@ -147,3 +147,17 @@ def test_sarif_fits_its_schema() -> None:
         document["runs"][0]["results"][0] = {**run["results"][0], **wrong_part}
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(document, SARIF)
+
+
+def test_sarif_counts_units_of_utf_16() -> None:
+    text = "int f(int x) { /* \u00e9\U0001f600 */ return x; }"
+    found = localize(
+        read_c(["f.c"], text=text), "f", [Test("1", (1,), expected=Expected((2,)))], Settings()
+    )
+    (run,) = sarif_document(found, "1", {"f.c": [text]})["runs"]
+    starts = {
+        result["locations"][0]["physicalLocation"]["region"]["startColumn"]
+        for result in run["results"]
+    }
+    # The face takes two units, and one character of Python.
+    assert starts == {text.index("return") + 2}

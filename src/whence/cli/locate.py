@@ -313,5 +313,5 @@ def _show(located: Located, output_format: str, top: int, quiet: bool) -> None:
     if output_format == "json":
         document = locate_document(located.found, located.csr, version())
     else:
-        document = sarif_document(located.found, version())
+        document = sarif_document(located.found, version(), located.sources)
     sys.stdout.write(to_text(document))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -21,6 +22,7 @@ from whence.source import Origin
 __all__ = ["locate_document", "sarif_document"]
 
 Json = dict[str, Any]
+Sources = Mapping[str, Sequence[str]]
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -116,8 +118,10 @@ def _change(change: Change) -> Json:
 # -------------------------------------------------------------------------------------- SARIF
 
 
-def sarif_document(found: Localization, version: str) -> Json:
-    """One result a diagnosis: its first place, the others related to it."""
+def sarif_document(found: Localization, version: str, sources: Sources | None = None) -> Json:
+    """One result a diagnosis: its first place, the others related to it. Columns count units of
+    UTF-16, as `sources` tell; without them every byte is taken for one."""
+    lines = sources or {}
     count = len(found.diagnoses)
     return {
         "$schema": _SARIF,
@@ -153,7 +157,7 @@ def sarif_document(found: Localization, version: str) -> Json:
                     }
                 ],
                 "results": [
-                    _result(number, diagnosis, count)
+                    _result(number, diagnosis, count, lines)
                     for number, diagnosis in enumerate(found.diagnoses)
                 ],
             }
@@ -161,7 +165,7 @@ def sarif_document(found: Localization, version: str) -> Json:
     }
 
 
-def _result(number: int, diagnosis: Diagnosis, count: int) -> Json:
+def _result(number: int, diagnosis: Diagnosis, count: int, sources: Sources) -> Json:
     first, *others = diagnosis.places
     said = [f"Diagnosis {number + 1} of {count}: a change here"]
     if others:
@@ -176,23 +180,23 @@ def _result(number: int, diagnosis: Diagnosis, count: int) -> Json:
         "level": "warning",
         "rank": round(100.0 * (count - number) / count, 3),
         "message": {"text": "".join(said)},
-        "locations": [_location(first)],
+        "locations": [_location(first, sources)],
         "properties": {"score": diagnosis.score, "places": len(diagnosis.places)},
     }
     if others:
         result["relatedLocations"] = [
-            {"id": at, **_location(place)} for at, place in enumerate(others, 1)
+            {"id": at, **_location(place, sources)} for at, place in enumerate(others, 1)
         ]
     if diagnosis.fixes:
-        result["fixes"] = [_sarif_fix(fix) for fix in diagnosis.fixes]
+        result["fixes"] = [_sarif_fix(fix, sources) for fix in diagnosis.fixes]
     return result
 
 
-def _sarif_fix(fix: Fix) -> Json:
+def _sarif_fix(fix: Fix, sources: Sources) -> Json:
     changes: dict[str, list[Json]] = {}
     for edit in fix.edits:
         changes.setdefault(edit.origin.file, []).append(
-            {"deletedRegion": _region(edit.origin), "insertedContent": {"text": edit.new}}
+            {"deletedRegion": _region(edit.origin, sources), "insertedContent": {"text": edit.new}}
         )
     return {
         "description": {"text": "A candidate: all tests pass with it."},
@@ -203,11 +207,11 @@ def _sarif_fix(fix: Fix) -> Json:
     }
 
 
-def _location(place: Place) -> Json:
+def _location(place: Place, sources: Sources) -> Json:
     location: Json = {
         "physicalLocation": {
             "artifactLocation": {"uri": _uri(place.origin.file)},
-            "region": _region(place.origin),
+            "region": _region(place.origin, sources),
         },
     }
     words = place_words(place)
@@ -221,11 +225,20 @@ def _uri(file: str) -> str:
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
 
-def _region(origin: Origin) -> Json:
+def _region(origin: Origin, sources: Sources) -> Json:
+    lines = sources.get(origin.file, ())
     region: Json = {"startLine": origin.line}
     if origin.column:
-        region["startColumn"] = origin.column
+        region["startColumn"] = _units(lines, origin.line, origin.column)
     if origin.end_line >= origin.line and origin.end_column:
         region["endLine"] = origin.end_line
-        region["endColumn"] = origin.end_column
+        region["endColumn"] = _units(lines, origin.end_line, origin.end_column)
     return region
+
+
+def _units(lines: Sequence[str], line: int, column: int) -> int:
+    """A column that counts bytes, as one that counts units of UTF-16."""
+    if not 0 < line <= len(lines):
+        return column
+    before = lines[line - 1].encode("utf-8", "replace")[: column - 1].decode("utf-8", "replace")
+    return len(before.encode("utf-16-le", "replace")) // 2 + 1
