@@ -87,15 +87,11 @@ def locate(
             return inline_observations(read_c(list(paths), options, texts=texts))[0]
 
         texts = _texts(program, found)
-        found = with_fixes(
-            found,
-            program,
-            settings.model,
-            texts,
-            reread,
-            FixSettings(files=settings.files),
-            progress,
-        )
+        # In large programs an iteration takes longer.
+        fixing = FixSettings(files=settings.files)
+        if found.engine == "lazy":
+            fixing = FixSettings(files=settings.files, work=2_000_000)
+        found = with_fixes(found, program, settings.model, texts, reread, fixing, progress)
     return Located(program, found, _sources(program), (*notes, *found.notes))
 
 
