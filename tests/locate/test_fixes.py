@@ -91,6 +91,7 @@ int f(int a, int b)
         ("c = b > 2 ? a : d;", "c = b > 2 ? d : a;"),
         ("if (a > 2 && (b > 7 || b == 1)) c = 1;", "if (a > 2 && b > 7 || b == 1) c = 1;"),
         ("while (d < b) { d++; c += 2; }", "while (d <= b) { d++; c += 2; }"),
+        ("do { d++; c += 2; } while (d < b);", "do { d++; c += 2; } while (d <= b);"),
         ("for (d = 1; d < b; d++) c += 2;", "for (d = 0; d < b; d++) c += 2;"),
         ("if (a > b && ready()) c = 8;", "if (a > b && !ready()) c = 8;"),
     ],

@@ -177,6 +177,13 @@ class Suspects:
 
 def _extent(statement: Statement) -> Origin | None:
     match statement:
+        case Loop() if statement.condition is None or statement.tests_last:
+            # Its origin is all of the loop: what is in doubt is whether it goes on.
+            condition = statement.condition
+            if condition is not None and _inside(condition.origin, statement.origin):
+                return condition.origin
+            start = statement.origin
+            return replace(start, end_line=start.line, end_column=start.column + 3)
         case Assign() | Call() | Evaluate() | Return() | If() | Loop() | Switch() | Assert():
             return statement.origin
     return None

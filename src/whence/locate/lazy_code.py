@@ -18,6 +18,7 @@ from whence.model.program import (
     Expression,
     IntConstant,
     IntType,
+    Loop,
     PointerType,
     Return,
     Statement,
@@ -104,6 +105,15 @@ class LazyCode(FunctionCode):
     def _decided(self, statement: Statement, condition: Expression) -> str:
         code = super()._decided(statement, condition)
         return f"free_way(lambda: {code})" if self._doubted(statement) else code
+
+    def _test(self, statement: Loop) -> None:
+        super()._test(statement)
+        if statement.condition is None and self._doubted(statement):
+            # Where no condition stands, one can be missing.
+            self.exits.setdefault(statement.label, []).append(
+                None if self.defined is None else set(self.defined)
+            )
+            self.line("if not free_way(lambda: True): break")
 
     def _selected(self, statement: Switch, value: str) -> str:
         value = super()._selected(statement, value)

@@ -102,6 +102,8 @@ def regions_of(
                     for statement in statements(function.body)
                     if suspects.of_statement.get(statement.number) == place
                 ]
+                if place.kind == "statement":
+                    origins = [place.origin] if origins else []
                 found += statement_regions(source, origins, function)
     return tuple(found)
 
