@@ -12,7 +12,13 @@ import numpy.typing as npt
 
 from whence.explore.compile import Compiled, SearchTables
 from whence.explore.kernels import tables as t
-from whence.explore.kernels.search import NO_BEST, advance, advance_splitting, rehash
+from whence.explore.kernels.search import (
+    NO_BEST,
+    advance,
+    advance_splitting,
+    rehash,
+    rehash_nodes,
+)
 from whence.explore.kernels.vm import OUT_SIZE
 from whence.expr.faults import CALL_DEPTH, Fault
 from whence.source import NOWHERE, Origin
@@ -85,6 +91,7 @@ class Search:
         assembler = compiled.assembler
         width = compiled.width
         self._timed = n > 1
+        self._equals = self._timed and tables.tables.settings[t.SET_COVER] == t.COVER_EQUAL
         memory = np.zeros(
             compiled.frames_at + 64 + assembler.largest_frame * (CALL_DEPTH + 2), np.int64
         )
@@ -94,6 +101,7 @@ class Search:
             rows=np.empty((1024, width), np.int32),
             slots=np.zeros(2048, np.int64),
             head=np.empty(1024, np.int32),
+            twins=np.zeros(2048 if self._equals else 1, np.int64),
             nodes=np.empty((1024, t.NODE_COLUMNS), np.int32),
             zones=np.empty((1024 if self._timed else 1, n, n), np.int32),
             pending=np.empty(1024, np.int32),
@@ -224,6 +232,7 @@ class Search:
             nodes * per_node
             + rows * (4 * self.compiled.width + 4)
             + self.store.slots.nbytes
+            + self.store.twins.nbytes
             + int(counts[t.COUNT_PENDING]) * 12
             + int(counts[t.COUNT_EDGES]) * 4 * t.KEPT_COLUMNS
         )
@@ -241,6 +250,11 @@ class Search:
                     _enlarge(store.keys)
                 if self._timed:
                     _enlarge(store.zones)
+                if self._equals and 2 * len(store.nodes) > len(store.twins):
+                    twins = np.zeros(1 << (4 * len(store.nodes) - 1).bit_length(), np.int64)
+                    store.twins = twins
+                    count = int(store.counts[t.COUNT_NODES])
+                    rehash_nodes(store.nodes, store.zones, twins, count)
             case t.GROW_ROWS:
                 _enlarge(store.rows)
                 _enlarge(store.head)

@@ -146,7 +146,7 @@ def untimed(
     """The untimed automaton of a network (Definition 40). Where the model does something wrong,
     the search ends, and the graph is not complete."""
     compiled = checker.compiled
-    tables = compiled.search_tables(cover=_cover(checker), keep_edges=True, drop_covered=False)
+    tables = compiled.search_tables(cover=t.COVER_EQUAL, keep_edges=True, drop_covered=False)
     search = Search(compiled, tables)
     outcome = search.run(budget, progress)
     transitions, edges = _edges_of(checker, search, labels, table)
@@ -167,15 +167,6 @@ def untimed(
         complete=complete,
         reason="" if complete else _reason(outcome),
     )
-
-
-def _cover(checker: Checker) -> int:
-    """Which zones count as the same: those that simulate each other, where a_LU is known to be a
-    simulation, and equal ones otherwise."""
-    plain = checker.compiled.search_tables().tables.settings
-    if plain[t.SET_DIAGONALS] or plain[t.SET_PRIORITIES]:
-        return t.COVER_EQUAL
-    return t.COVER_MUTUAL
 
 
 def _reason(outcome: Outcome) -> str:

@@ -63,7 +63,7 @@ __all__ = [
 Say = Callable[[str], None] | None
 _DEADLOCK = "A[] not deadlock"
 #: So many states of each model are compared exactly at once.
-_FEW = 20_000
+_FEW = 200_000
 #: So many seconds may each search of a judgement take, if the budget says nothing about time.
 _PATIENCE = 10.0
 

@@ -94,11 +94,13 @@ from whence.zones.bounds import EMPTY, OK, OVERFLOW
 from whence.zones.federation import subtract_into
 from whence.zones.jit import internal, kernel
 
-__all__ = ["NO_BEST", "advance", "advance_splitting", "rehash"]
+__all__ = ["NO_BEST", "advance", "advance_splitting", "rehash", "rehash_nodes"]
 
 #: COUNT_BEST before any goal was found.
 NO_BEST = 2**62
 _FINGERPRINT = 0xFFFFFFFF
+#: Below 2**31, so that its product with the number of a row fits.
+_ROW_MULTIPLIER = 0x51ED270B
 
 
 # ------------------------------------------------------------------------------ discrete states
@@ -162,6 +164,51 @@ def _intern_row(store: Any, memory: Any, width: int) -> int:
     store.head[row] = -1
     counts[COUNT_ROWS] = row + 1
     return int(row)
+
+
+# ------------------------------------------------------------------------------------ equal nodes
+
+
+@internal
+def _hash_node(row: int, zone: Any) -> int:
+    h = dbm.hash_matrix(zone) ^ (row * _ROW_MULTIPLIER)
+    return int(h ^ (h >> 29))
+
+
+@kernel
+def rehash_nodes(nodes: Any, zones: Any, twins: Any, count: int) -> None:
+    """Fills an empty, larger hash table."""
+    mask = twins.shape[0] - 1
+    for node in range(count):
+        h = _hash_node(nodes[node, NODE_ROW], zones[node])
+        at = h & mask
+        while twins[at] != 0:
+            at = (at + 1) & mask
+        twins[at] = ((h >> 20) & 0x7FFFFFFF) << 32 | (node + 1)
+
+
+@internal
+def _twin(store: Any, row: int, zone: Any) -> int:
+    """The node that has this discrete state and this zone; if there is none, -1 less the place of
+    the hash table where it belongs."""
+    twins = store.twins
+    mask = twins.shape[0] - 1
+    h = _hash_node(row, zone)
+    fingerprint = (h >> 20) & 0x7FFFFFFF
+    at = h & mask
+    while twins[at] != 0:
+        if twins[at] >> 32 == fingerprint:
+            node = (twins[at] & _FINGERPRINT) - 1
+            if store.nodes[node, NODE_ROW] == row and dbm.equal(store.zones[node], zone):
+                return int(node)
+        at = (at + 1) & mask
+    return int(-1 - at)
+
+
+@internal
+def _remember(store: Any, row: int, zone: Any, node: int, place: int) -> None:
+    h = _hash_node(row, zone)
+    store.twins[place] = ((h >> 20) & 0x7FFFFFFF) << 32 | (node + 1)
 
 
 # ------------------------------------------------------------------------------- waiting states
@@ -253,9 +300,8 @@ def _pop(tables: Any, store: Any) -> int:
 
 @internal
 def _covers(tables: Any, work: Any, big: Any, small: Any) -> bool:
+    """Pre: not COVER_EQUAL, for which there is a table."""
     cover = tables.settings[SET_COVER]
-    if cover == COVER_EQUAL:
-        return dbm.equal(big, small)
     if cover == COVER_MUTUAL and not extrapolation.included_in_alu(
         big, small, work.lower, work.upper
     ):
@@ -348,7 +394,14 @@ def _insert(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone:
     row = _intern_row(store, work.memory, tables.settings[SET_WIDTH])
     if row < 0:
         return GROW_ROWS
-    if n == 1:
+    place = -1
+    if n > 1 and tables.settings[SET_COVER] == COVER_EQUAL:
+        twin = _twin(store, row, zone)
+        if twin >= 0:
+            counts[COUNT_COVERED] += 1
+            return OK if _add_edge(tables, store, work, parent, twin, ordinal) else GROW_EDGES
+        place = -1 - twin
+    elif n == 1:
         # Every row has one node, of the same number.
         if row < counts[COUNT_NODES]:
             counts[COUNT_COVERED] += 1
@@ -394,6 +447,8 @@ def _insert(tables: Any, store: Any, work: Any, parent: int, ordinal: int, zone:
     if n > 1:
         dbm.copy_into(zone, zones[node])
     store.head[row] = node
+    if place >= 0:
+        _remember(store, row, zone, node, place)
     counts[COUNT_NODES] = node + 1
     _push(tables, store, node, zone)
     if tables.goals.shape[0] > 0:

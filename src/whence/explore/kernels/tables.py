@@ -176,6 +176,7 @@ class Store(Bundle):
     rows: Array = array("int32", None, None)
     slots: Array = array("int64", None)  # hash table: fingerprint << 32 | row + 1
     head: Array = array("int32", None)  # first node of a row
+    twins: Array = array("int64", None)  # hash table: fingerprint << 32 | node + 1, to find equals
     nodes: Array = array("int32", None, NODE_COLUMNS)
     zones: Array = array("int32", None, None, None)
     pending: Array = array("int32", None)  # stack, or heap of nodes
