@@ -11,7 +11,9 @@ import typer
 from whence.cli import (
     causes,
     check,
+    compare,
     events,
+    history,
     info,
     locate,
     prd,
@@ -35,6 +37,8 @@ What each command answers:
   replay  Is this trace really a run of this model?
   triage  How many bugs are these failing tests?
   locate  Which lines of this C code can be the fault?
+  history Which faults were seen when?
+  compare What is different between two runs?
   info    What is in this model?
   events  What happened in these logs?
   prd     What does this model of requirements say?
@@ -57,6 +61,8 @@ Examples:
   whence tests chart.yaml -o suite/
   whence events bus.log
   whence triage requirements.yaml logs/
+  whence triage requirements.yaml logs/ --store results.db
+  whence history results.db
 """
 
 
@@ -88,5 +94,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, tests, ranges, repair, replay, triage, locate, events, prd, info):
+for command in (
+    check, causes, tests, ranges, repair, replay, triage, locate, history, compare, events, prd,
+    info,
+):  # fmt: skip
     command.register(app)

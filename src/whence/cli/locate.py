@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -11,6 +13,7 @@ import typer
 from whence.cli.common import complain, terminal
 from whence.cli.counterexample import QuietOption
 from whence.cli.status import ExitStatus
+from whence.cli.stores import CodeOption, StoreOption
 from whence.cli.watch import watching
 from whence.source import Diagnostic, UsageError
 
@@ -145,13 +148,17 @@ def locate(
         Literal["text", "json", "sarif"],
         typer.Option("--format", help="Text for people; JSON or SARIF for programs."),
     ] = "text",
+    store: StoreOption = None,
+    code: CodeOption = "",
     quiet: QuietOption = False,
 ) -> None:
     from whence.api.code import locate as run
+    from whence.api.store import check_store
     from whence.formats.c.read import COptions
     from whence.locate.localize import Settings
     from whence.locate.results import Stop
 
+    check_store(store)
     settings = Settings(
         model=_model(like_thesis, granularity, check, trust),
         minimum=most is None,
@@ -191,6 +198,8 @@ def locate(
         )
     for note in located.notes:
         complain(note.render())
+    if store is not None:
+        _keep(located, store, code, files)
     _show(located, output_format, top, quiet)
     raise typer.Exit(_status(located))
 
@@ -235,6 +244,23 @@ def _status(located: Located) -> ExitStatus:
     if not found.failing:
         return ExitStatus.NOTHING_WRONG
     return ExitStatus.FOUND if found.complete else ExitStatus.GAVE_UP
+
+
+def _keep(located: Located, store: str, code: str, files: Sequence[str]) -> None:
+    from whence.api import version
+    from whence.api.store import keep
+    from whence.report.locate_json import locate_document
+
+    keep(
+        store,
+        locate_document(located.found, located.csr, version()),
+        model=files[0],
+        name=PurePath(files[0]).name,
+        files=located.program.files,
+        code=code,
+        verdict=_status(located).outcome,
+        complete=located.found.complete,
+    )
 
 
 def _show(located: Located, output_format: str, top: int, quiet: bool) -> None:

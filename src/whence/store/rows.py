@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Insert, Row, Table, insert, select
+from sqlalchemy import Connection, CursorResult, Insert, Row, Select, Table, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.campaign.memory import at_path, fits
@@ -26,7 +26,16 @@ from whence.triage.findings import (
 )
 from whence.triage.one_log import Judged
 
-__all__ = ["add_cases", "add_findings", "case_of", "chunks", "moved", "of_key", "read_findings"]
+__all__ = [
+    "add_cases",
+    "add_findings",
+    "case_of",
+    "chunks",
+    "moved",
+    "of_key",
+    "read_findings",
+    "unless_there",
+]
 
 _T = TypeVar("_T")
 #: So many values a question to the database has at most.
@@ -38,6 +47,12 @@ def chunks(values: Iterable[_T]) -> Iterator[list[_T]]:
     rest = iter(values)
     while chunk := [*islice(rest, _MOST)]:
         yield chunk
+
+
+def number_of(made: CursorResult[Any]) -> int:
+    """What the database has numbered a row by that was inserted."""
+    assert made.inserted_primary_key is not None
+    return int(made.inserted_primary_key[0])
 
 
 def unless_there(connection: Connection, table: Table) -> Insert:
@@ -61,15 +76,9 @@ def add_findings(connection: Connection, key: str, content: str, found: LogFindi
         "absolute": found.absolute,
         "defect": found.defect,
     }
-    if not key:
-        made = connection.execute(insert(findings).values(row))
-        assert made.inserted_primary_key is not None
-        number: int = made.inserted_primary_key[0]
-    else:
-        fresh = connection.execute(unless_there(connection, findings).values(row)).rowcount == 1
-        number = connection.execute(select(findings.c.id).where(findings.c.key == key)).scalar_one()
-        if not fresh:
-            return number
+    number = _number(connection, key, row)
+    if number is None:
+        return int(connection.execute(_there(key)).scalar_one())
     for table, rows in (
         (traces, _traces(number, found)),
         (faults, _faults(number, found)),
@@ -78,6 +87,23 @@ def add_findings(connection: Connection, key: str, content: str, found: LogFindi
         if rows:
             connection.execute(insert(table), rows)
     return number
+
+
+def _number(connection: Connection, key: str, row: dict[str, Any]) -> int | None:
+    """The number of new findings; None if there are some with this key."""
+    if not key:
+        return number_of(connection.execute(insert(findings).values(row)))
+    if connection.execute(_there(key)).one_or_none() is not None:
+        return None
+    if connection.dialect.name == "postgresql":
+        # Another run may store the same at this moment.
+        adding = unless_there(connection, findings).values(row).returning(findings.c.id)
+        return connection.execute(adding).scalar_one_or_none()
+    return number_of(connection.execute(insert(findings).values(row)))
+
+
+def _there(key: str) -> Select[Any]:
+    return select(findings.c.id).where(findings.c.key == key)
 
 
 def add_cases(connection: Connection, number: int, found: Sequence[Case]) -> None:
