@@ -18,6 +18,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from tests.cli.conftest import whence
+
+__all__ = ["new_store", "server", "store", "whence"]
 
 _NUMBERS = count()
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, Integer, and_, func, select
 
 from whence.source import Diagnostic, Origin, UsageError
 from whence.store.columns import Damaged
@@ -122,6 +122,8 @@ def history(store: Store, *, model: str = "", ident: str = "") -> History:
                 lines[run.model_name, run.grouping].append(run)
         states: dict[int, dict[int, ClassState]] = {}
         told: list[ClassHistory] = []
+        if not all(of_run.keys() <= words.keys() for of_run in seen.values()):
+            raise Damaged("a class is missing")
         for (name, _), line in sorted(lines.items()):
             of_line = _states(line, seen)
             states |= of_line
@@ -240,8 +242,6 @@ def _histories(
     codes = {run.ident: run.code for run in line}
     told = []
     for number, of_this in of_class.items():
-        if number not in words:
-            raise Damaged("a class is missing")
         really = [each for each in of_this if each.state != "gone"]
         told.append(
             ClassHistory(
@@ -267,7 +267,12 @@ class _Counts:
         self.done: Counter[int] = Counter()
         self.faults: Counter[int] = Counter()
         of_traces = (
-            select(inputs.c.run, traces.c.verdict, func.count(), func.sum(traces.c.faults))
+            select(
+                inputs.c.run,
+                traces.c.verdict,
+                func.count(),
+                func.sum(traces.c.faults, type_=Integer),
+            )
             .join(traces, traces.c.findings == inputs.c.findings)
             .group_by(inputs.c.run, traces.c.verdict)
         )

@@ -131,8 +131,6 @@ def _run(row: Row[Any]) -> Run:
     for name in ("options", "head"):
         if not isinstance(values[name], dict):
             raise Damaged("a run is not as it was written")
-    if not isinstance(values["planned"], int):
-        raise Damaged("a run is not as it was written")
     return Run(
         ident=values["id"],
         command=values["command"],

@@ -23,7 +23,7 @@ from sqlalchemy.pool import QueuePool
 
 from whence.source import Diagnostic, InputError, Origin, UsageError
 from whence.store.errors import told
-from whence.store.schema import bring_up_to_date, check_up_to_date
+from whence.store.schema import VERSION_TABLE, bring_up_to_date, check_up_to_date
 
 __all__ = ["Store", "open_store"]
 
@@ -221,10 +221,15 @@ def _mode(path: Path, to_write: bool) -> str:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """SQLite does not wait here, should another do the same at this moment."""
+    """SQLite does not wait here, should another do the same at this moment. What is of another
+    program stays as it is."""
     end = time.monotonic() + PATIENCE
     while True:
         try:
+            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            names = {name for (name,) in rows}
+            if names and VERSION_TABLE not in names:
+                return
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
             if mode != "wal":
                 connection.execute("PRAGMA journal_mode = WAL")

@@ -13,20 +13,17 @@ from __future__ import annotations
 from typing import Final
 
 from sqlalchemy import (
-    BigInteger,
-    Boolean,
     Column,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
-    Integer,
     MetaData,
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
 )
 
-from whence.store.columns import Record, Words
+from whence.store.columns import Count, Record, Truth, Words
 
 __all__ = [
     "METADATA",
@@ -51,8 +48,7 @@ METADATA: Final = MetaData(
     }
 )
 
-#: SQLite numbers rows by themselves only where the column is an INTEGER.
-_Number: Final = BigInteger().with_variant(Integer(), "sqlite")
+_NUMBER: Final = Count(number=True)
 
 #: One for each time that a command was run with the store. `complete` is false until the run has
 #: ended with all it should do; `ended` is NULL while it goes on, and for ever if it was killed.
@@ -62,11 +58,11 @@ _Number: Final = BigInteger().with_variant(Integer(), "sqlite")
 runs: Final = Table(
     "runs",
     METADATA,
-    Column("id", _Number, primary_key=True, autoincrement=True),
+    Column("id", _NUMBER, primary_key=True, autoincrement=True),
     Column("command", Words, nullable=False),
     Column("started", Words, nullable=False),
-    Column("ended", Words),
-    Column("complete", Boolean, nullable=False),
+    Column("ended", Words(optional=True)),
+    Column("complete", Truth, nullable=False),
     Column("verdict", Words, nullable=False),
     Column("model", Words, nullable=False),
     Column("model_name", Words, nullable=False),
@@ -75,7 +71,7 @@ runs: Final = Table(
     Column("code", Words, nullable=False),
     Column("options", Record, nullable=False),
     Column("grouping", Words, nullable=False),
-    Column("planned", BigInteger, nullable=False),
+    Column("planned", Count, nullable=False),
     Column("head", Record, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -85,14 +81,14 @@ runs: Final = Table(
 findings: Final = Table(
     "findings",
     METADATA,
-    Column("id", _Number, primary_key=True, autoincrement=True),
-    Column("key", Words),
+    Column("id", _NUMBER, primary_key=True, autoincrement=True),
+    Column("key", Words(optional=True)),
     Column("content", Words, nullable=False),
     Column("marks", Record, nullable=False),
     Column("problems", Record, nullable=False),
-    Column("omitted", BigInteger, nullable=False),
-    Column("absolute", Boolean, nullable=False),
-    Column("defect", Boolean, nullable=False),
+    Column("omitted", Count, nullable=False),
+    Column("absolute", Truth, nullable=False),
+    Column("defect", Truth, nullable=False),
     UniqueConstraint("key"),
     sqlite_autoincrement=True,
 )
@@ -101,10 +97,10 @@ findings: Final = Table(
 inputs: Final = Table(
     "inputs",
     METADATA,
-    Column("run", _Number, ForeignKey("runs.id"), nullable=False),
-    Column("number", BigInteger, nullable=False),
+    Column("run", _NUMBER, ForeignKey("runs.id"), nullable=False),
+    Column("number", Count, nullable=False),
     Column("path", Words, nullable=False),
-    Column("findings", _Number, ForeignKey("findings.id"), nullable=False),
+    Column("findings", _NUMBER, ForeignKey("findings.id"), nullable=False),
     PrimaryKeyConstraint("run", "number"),
     Index(None, "findings"),
 )
@@ -112,13 +108,13 @@ inputs: Final = Table(
 traces: Final = Table(
     "traces",
     METADATA,
-    Column("findings", _Number, ForeignKey("findings.id"), nullable=False),
-    Column("number", BigInteger, nullable=False),
+    Column("findings", _NUMBER, ForeignKey("findings.id"), nullable=False),
+    Column("number", Count, nullable=False),
     Column("name", Words, nullable=False),
     Column("verdict", Words, nullable=False),
-    Column("line", BigInteger, nullable=False),
-    Column("events", BigInteger, nullable=False),
-    Column("faults", BigInteger, nullable=False),
+    Column("line", Count, nullable=False),
+    Column("events", Count, nullable=False),
+    Column("faults", Count, nullable=False),
     Column("reason", Words, nullable=False),
     Column("hint", Words, nullable=False),
     PrimaryKeyConstraint("findings", "number"),
@@ -128,21 +124,21 @@ traces: Final = Table(
 faults: Final = Table(
     "faults",
     METADATA,
-    Column("findings", _Number, nullable=False),
-    Column("ordinal", BigInteger, nullable=False),
-    Column("trace", BigInteger, nullable=False),
-    Column("number", BigInteger, nullable=False),
-    Column("index", BigInteger),
-    Column("position", BigInteger),
-    Column("line", BigInteger, nullable=False),
-    Column("next_line", BigInteger, nullable=False),
+    Column("findings", _NUMBER, nullable=False),
+    Column("ordinal", Count, nullable=False),
+    Column("trace", Count, nullable=False),
+    Column("number", Count, nullable=False),
+    Column("index", Count(optional=True)),
+    Column("position", Count(optional=True)),
+    Column("line", Count, nullable=False),
+    Column("next_line", Count, nullable=False),
     Column("date", Words, nullable=False),
     Column("kind", Words, nullable=False),
     Column("event", Words, nullable=False),
     Column("after", Words, nullable=False),
-    Column("since", BigInteger, nullable=False),
+    Column("since", Count, nullable=False),
     Column("expected", Record, nullable=False),
-    Column("others", BigInteger, nullable=False),
+    Column("others", Count, nullable=False),
     Column("requirements", Record, nullable=False),
     PrimaryKeyConstraint("findings", "ordinal"),
     ForeignKeyConstraint(["findings", "trace"], ["traces.findings", "traces.number"]),
@@ -152,14 +148,14 @@ faults: Final = Table(
 explanations: Final = Table(
     "explanations",
     METADATA,
-    Column("findings", _Number, nullable=False),
-    Column("fault", BigInteger, nullable=False),
-    Column("number", BigInteger, nullable=False),
+    Column("findings", _NUMBER, nullable=False),
+    Column("fault", Count, nullable=False),
+    Column("number", Count, nullable=False),
     Column("events", Record, nullable=False),
     Column("similar", Words, nullable=False),
     Column("by_events", Words, nullable=False),
     Column("by_requirements", Words, nullable=False),
-    Column("complete", Boolean, nullable=False),
+    Column("complete", Truth, nullable=False),
     Column("problems", Record, nullable=False),
     PrimaryKeyConstraint("findings", "fault", "number"),
     ForeignKeyConstraint(["findings", "fault"], ["faults.findings", "faults.ordinal"]),
@@ -169,7 +165,7 @@ explanations: Final = Table(
 cases: Final = Table(
     "cases",
     METADATA,
-    Column("findings", _Number, ForeignKey("findings.id"), nullable=False),
+    Column("findings", _NUMBER, ForeignKey("findings.id"), nullable=False),
     Column("similar", Words, nullable=False),
     Column("record", Record, nullable=False),
     PrimaryKeyConstraint("findings", "similar"),
@@ -180,7 +176,7 @@ cases: Final = Table(
 classes: Final = Table(
     "classes",
     METADATA,
-    Column("id", _Number, primary_key=True, autoincrement=True),
+    Column("id", _NUMBER, primary_key=True, autoincrement=True),
     Column("grouping", Words, nullable=False),
     Column("key", Words, nullable=False),
     Column("kind", Words, nullable=False),
@@ -198,11 +194,11 @@ classes: Final = Table(
 sightings: Final = Table(
     "sightings",
     METADATA,
-    Column("run", _Number, ForeignKey("runs.id"), nullable=False),
-    Column("class", _Number, ForeignKey("classes.id"), nullable=False),
-    Column("size", BigInteger, nullable=False),
-    Column("input", BigInteger, nullable=False),
-    Column("fault", BigInteger, nullable=False),
+    Column("run", _NUMBER, ForeignKey("runs.id"), nullable=False),
+    Column("class", _NUMBER, ForeignKey("classes.id"), nullable=False),
+    Column("size", Count, nullable=False),
+    Column("input", Count, nullable=False),
+    Column("fault", Count, nullable=False),
     PrimaryKeyConstraint("run", "class"),
     Index(None, "class"),
 )
@@ -211,8 +207,8 @@ sightings: Final = Table(
 results: Final = Table(
     "results",
     METADATA,
-    Column("run", _Number, ForeignKey("runs.id"), nullable=False),
-    Column("number", BigInteger, nullable=False),
+    Column("run", _NUMBER, ForeignKey("runs.id"), nullable=False),
+    Column("number", Count, nullable=False),
     Column("kind", Words, nullable=False),
     Column("name", Words, nullable=False),
     Column("verdict", Words, nullable=False),

@@ -242,6 +242,8 @@ def _answer(connection: Connection, run: Run) -> Triage:
     ).all()
     for chunk in chunks(rows):
         known = read_findings(connection, [row.findings for row in chunk])
+        if not all(row.findings in known for row in chunk):
+            raise Damaged("what was found in a log is missing")
         for row in chunk:
             gathering.add(row.number, moved(known[row.findings], row.path))
     if not run.complete:
