@@ -40,11 +40,12 @@ def history_text(told: History, top: int = 20) -> Iterator[RenderableType]:
             yield Text(f"and {count(len(told.runs) - len(runs), 'run')} before (--top)", "dim")
     if not told.classes:
         return
-    yield Text("")
     if told.ident:
         for each in told.classes:
+            yield Text("")
             yield from _one_class(each, told)
         return
+    yield Text("")
     yield _classes(told.classes[:top])
     more = len(told.classes) - top
     if more > 0:
@@ -139,7 +140,7 @@ def _one_class(each: ClassHistory, told: History) -> Iterator[RenderableType]:
             Text(one.state, _STATES[one.state]),
             Text(_size(one), overflow="fold"),
         )
-    yield Padding(table, (0, 0, 1, 3))
+    yield Padding(table, (0, 0, 0, 3))
 
 
 def _size(one: Sighting) -> str:
