@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import shutil
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine, event
 from tests.store.support import MODEL, is_sound, start, text_of, write_logs
 
 from whence.api.store import history, stored
@@ -62,6 +64,48 @@ def kill_until_done(store: str, logs: list[str], kills: int, seed: int) -> None:
 
 def test_killed_some_times(store: str, tmp_path: Path) -> None:
     kill_until_done(store, write_logs(tmp_path / "logs", 40), 2, seed=1)
+
+
+def test_ended_at_every_statement(tmp_path: Path) -> None:
+    """The same without luck: a run ends at its first statement, at its second, …; each time in a
+    copy of the same store, which knows some of the logs."""
+    logs = write_logs(tmp_path / "logs", 5)
+    plain = text_of(triage(MODEL, logs))
+    made = tmp_path / "made.db"
+    triage(MODEL, logs[1:2], store=made)
+    left, reported = 0, 0
+
+    class Ended(BaseException):
+        pass
+
+    def count_down(*_: object) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Ended
+
+    def progress(done: int, _all: int, _faults: int) -> None:
+        nonlocal reported
+        reported = done
+
+    for number in range(1000):
+        store = shutil.copy(made, tmp_path / f"{number}.db")
+        left, reported = number, 0
+        event.listen(Engine, "before_cursor_execute", count_down)
+        try:
+            triage(MODEL, logs, store=store, progress=progress)
+            break
+        except Ended:
+            pass
+        finally:
+            event.remove(Engine, "before_cursor_execute", count_down)
+        assert is_sound(Path(store))
+        for run in history(store).runs[1:]:
+            assert reported <= run.done <= reported + 1
+            assert not run.run.complete
+            assert len(stored(store, run.run.ident).traces) == run.done  # type: ignore[union-attr]
+        assert text_of(triage(MODEL, logs, store=store)) == plain
+    assert number > 30
 
 
 @pytest.mark.nightly

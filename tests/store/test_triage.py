@@ -34,7 +34,7 @@ def same(one: object, other: object) -> None:
 def test_what_is_stored_is_what_was_answered(store: str, tmp_path: Path) -> None:
     """In each grouping, from nothing and from what earlier runs have found, compared with classes
     of an earlier run, and with proofs checked."""
-    logs = write_logs(tmp_path / "logs", 30)
+    logs = write_logs(tmp_path / "logs", 14)
     number = 0
     for grouping in GROUPINGS:
         plain = triage(MODEL, logs, group=grouping)
@@ -55,7 +55,7 @@ def test_what_is_stored_is_what_was_answered(store: str, tmp_path: Path) -> None
 
 
 def test_several_workers(store: str, tmp_path: Path) -> None:
-    logs = write_logs(tmp_path / "logs", 12)
+    logs = write_logs(tmp_path / "logs", 6)
     plain = triage(MODEL, logs)
     same(triage(MODEL, logs, store=store, workers=2), plain)
     same(stored(store, 1), plain)
