@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from sqlalchemy import create_engine, text
 from tests.cli.conftest import whence
 
 __all__ = ["new_store", "server", "store", "whence"]
@@ -77,24 +78,27 @@ def _user() -> str | None:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], str]]:
     """Makes names of stores that are not there yet, for each of the databases."""
     if request.param == "sqlite":
-        return lambda: str(tmp_path / f"store-{next(_NUMBERS)}.db")
+        yield lambda: str(tmp_path / f"store-{next(_NUMBERS)}.db")
+        return
     server = request.getfixturevalue("server")
-    return lambda: _schema(server)
-
-
-def _schema(server: str) -> str:
-    from sqlalchemy import create_engine, text
-
-    name = f"test_{os.getpid()}_{next(_NUMBERS)}"
+    made: list[str] = []
     engine = create_engine(server.replace("postgresql://", "postgresql+psycopg://", 1))
+
+    def new() -> str:
+        made.append(f"test_{os.getpid()}_{next(_NUMBERS)}")
+        with engine.begin() as connection:
+            connection.execute(text(f"CREATE SCHEMA {made[-1]}"))
+        sign = "&" if "?" in server else "?"
+        return f"{server}{sign}options={quote(f'-csearch_path={made[-1]}')}"
+
+    yield new
     with engine.begin() as connection:
-        connection.execute(text(f"CREATE SCHEMA {name}"))
+        for name in made:
+            connection.execute(text(f"DROP SCHEMA {name} CASCADE"))
     engine.dispose()
-    sign = "&" if "?" in server else "?"
-    return f"{server}{sign}options={quote(f'-csearch_path={name}')}"
 
 
 @pytest.fixture
