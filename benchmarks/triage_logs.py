@@ -3,7 +3,7 @@
 Makes the workload of `benchmarks.triage_study` (half of the traces conform, half have one or two
 faults; 40 messages on average, up to 2,500) with three broken logs among them, and measures each
 number of processes in a process of its own: reading, replaying, explaining, classifying, and
-writing the answer as JSON, SARIF and JUnit.
+writing the answer as a page, JSON, SARIF and JUnit.
 
 Use as a program, from the project's folder::
 

@@ -126,7 +126,19 @@ def test_a_loop_that_does_not_end(whence: Run, tmp_path: Path) -> None:
     [
         ("int f(int x) { return x }", ("--entry", "f"), "f.c:1:"),
         ("int f(int x) { return x; }", ("--entry", "g"), "there is no function `g`"),
-        ("double f(int x) { return x * 0.5; }", ("--entry", "f"), "floating point"),
+        ("int f(int x, int y) { return x; }", ("--entry", "f"), "t.csv"),
+        ('int f(int x) { asm("nop"); return x; }', ("--entry", "f"), "f.c:1:"),
+        (
+            "#include <setjmp.h>\njmp_buf b; int f(int x) { return setjmp(b); }",
+            ("--entry", "f"),
+            "f.c:2:",
+        ),
+        ("int f(int x) { return x; }", ("--entry", "f", "--engine", "none"), "none"),
+        (
+            "double f(int x) { return x * 0.5; }",
+            ("--entry", "f", "--engine", "full"),
+            "floating point",
+        ),
         ("int f(int x) { return x; }", ("--entry", "f", "--check", "none"), "no such check"),
         ("int f(int x) { return x; }", ("--entry", "f", "--budget", "5 states"), "only a time"),
     ],
@@ -160,3 +172,74 @@ def test_within_a_budget(whence: Run) -> None:
     assert ended.status in (1, 3)
     if ended.status == 3:
         assert "Partial: stopped after" in ended.out
+
+
+def test_candidates(whence: Run, tmp_path: Path) -> None:
+    source = tmp_path / "heater.c"
+    before = HEATER.read_text()
+    source.write_text(before)
+    asked = ("locate", source, "--tests", TESTS, "--entry", "heater")
+    ended = whence(*asked, "--fix", "--witnesses", 1)
+    assert ended.status == 1
+    assert "\n   candidate: all tests pass with\n" in ended.out
+    assert "\n   +        goal = goal + HYSTERESIS;\n" in ended.out
+    assert "all tests pass with each of them, which does not prove them right" in ended.out
+    # Nobody asked for it to be written.
+    assert source.read_text() == before
+    document = json.loads(whence(*asked, "--fix", "--format", "json").out)
+    first = document["diagnoses"][0]
+    assert first["fix"] == first["fixes"][0]["diff"]
+    assert [edit["line"] for edit in first["fixes"][0]["edits"]] == [39, 44]
+    ended = whence(*asked, "--apply")
+    assert (ended.status, "a candidate was written" in ended.err) == (1, True)
+    assert "goal = goal + HYSTERESIS;" in source.read_text()
+    assert whence(*asked).status == 0
+
+
+def test_report(whence: Run, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    assert whence(*ASKED, "-o", page).status == 1
+    assert "17 ways to change 2 places" in page.read_text()
+    ended = whence(*ASKED, "-o", tmp_path / "missing" / "report.html")
+    assert (ended.status, "there is no folder" in ended.err) == (2, True)
+
+
+def test_many_tests(whence: Run, tmp_path: Path) -> None:
+    """Ten thousand, of which hundreds fail."""
+    (tmp_path / "f.c").write_text("int f(int x)\n{\n    return x % 16 == 0 ? x + 1 : x;\n}\n")
+    rows = "".join(f"{x},{x}\n" for x in range(10_000))
+    (tmp_path / "t.csv").write_text(f"x,return\n{rows}")
+    ended = whence("locate", tmp_path / "f.c", "--tests", tmp_path / "t.csv", "--entry", "f")
+    assert ended.status == 1
+    assert "625 of 10000 tests fail; 1 way to change 1 place" in ended.out
+
+
+def test_memory_is_limited(whence: Run, tmp_path: Path) -> None:
+    """A test that takes all memory fails; the command does not."""
+    (tmp_path / "f.c").write_text(
+        "#include <stdlib.h>\nint f(int x)\n{\n    char *p = malloc(1000000);\n"
+        "    while (p) {\n        *p = 1;\n        p = malloc(1000000);\n    }\n"
+        "    return x;\n}\n"
+    )
+    (tmp_path / "t.csv").write_text("x,return\n1,1\n2,3\n")
+    ended = whence("locate", tmp_path / "f.c", "--tests", tmp_path / "t.csv", "--entry", "f")
+    assert ended.status == 1
+    assert "1 of 2 tests fails" in ended.out
+
+
+def test_engines(whence: Run, tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text(
+        "double f(int x)\n{\n    int y = x + 2;\n    return y * 0.5;\n}\n"
+    )
+    (tmp_path / "t.csv").write_text("x,return\n1,1\n5,3\n")
+    asked = ("locate", tmp_path / "f.c", "--tests", tmp_path / "t.csv", "--entry", "f")
+    ended = whence(*asked)
+    assert (ended.status, "the program is run and not encoded: floating point" in ended.err) == (
+        1,
+        True,
+    )
+    assert "2 failing tests of 2 considered" in ended.out
+    document = json.loads(whence(*asked, "--format", "json").out)
+    assert (document["engine"], document["considered"]) == ("lazy", ["1", "2"])
+    lines = {place["line"] for each in document["diagnoses"] for place in each["places"]}
+    assert lines == {3, 4}

@@ -123,6 +123,16 @@ def test_files_are_written_as_their_ending_says(whence: Run, tmp_path: Path) -> 
     assert whence(*ASKED, "-o", tmp_path / "no" / "x.json").status == 2
 
 
+def test_a_page_is_written_and_links_to_the_logs(whence: Run, tmp_path: Path) -> None:
+    for log in LOGS.iterdir():
+        shutil.copy(log, tmp_path)
+    ended = whence("triage", MODEL, tmp_path / "*.events", "-o", tmp_path / "report.html")
+    assert (ended.status, ended.err) == (1, "")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<h1>3 traces, 3 faulty: 3 faults in 2 classes.</h1>" in text
+    assert 'href="./test_2.events"' in text
+
+
 def test_proofs_are_checked(whence: Run) -> None:
     ended = whence(*ASKED, "--verify")
     assert "verified: 3 of 3 proofs are valid" in ended.out

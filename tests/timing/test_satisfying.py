@@ -21,7 +21,7 @@ from whence.source import UnsupportedError, WhenceError
 from whence.timing.admissible import Labels, LabelTable, untimed
 from whence.timing.changes import apply_changes
 from whence.timing.model import TimedModel
-from whence.timing.repair import Judge, RepairOptions, iterate
+from whence.timing.repair import Judge, RepairOptions, iterate, repair
 from whence.timing.results import Admissibility
 from whence.timing.satisfying import satisfying_part
 
@@ -138,6 +138,19 @@ def test_a_step_that_always_comes_too_late() -> None:
     assert found.violations_only is True
 
 
+def test_the_first_step_is_too_late() -> None:
+    """Nothing of the trace can stay but its start; the repair takes nothing else away."""
+    model = late(9)
+    found = repair(model, predicate_of(model), options=RepairOptions(max_changes=1))
+    assert found.always
+    assert found.trace is not None
+    assert len(found.trace.transitions) == 1
+    first = found.repairs[0]
+    assert (first.changes[0].before, first.changes[0].after) == ("x <= 9", "x <= 5")
+    assert first.verdict == "satisfied"
+    assert first.violations_only
+
+
 def test_a_step_that_is_in_time_is_kept() -> None:
     """Here a run to c satisfies the property, and b is lost with x <= 0."""
     found = judged(late(9, 3), late(2, 3))
@@ -164,7 +177,7 @@ def test_iterating_takes_what_takes_violations_only() -> None:
     assert rounds[-1].result.verdict == "satisfied"
     chosen = [round.chosen for round in rounds if round.chosen is not None]
     assert chosen
-    assert all(repair.fit for repair in chosen)
+    assert all(each.fit for each in chosen)
 
 
 @pytest.mark.parametrize(

@@ -231,12 +231,21 @@ def _junit(found: Triage) -> Iterable[str]:
     return junit_pieces(found)
 
 
+def _html(found: Triage, folder: str = ".") -> Iterable[str]:
+    from whence.api.models import version
+    from whence.report.triage_html import triage_report
+
+    return (triage_report(found, version(), folder),)
+
+
 #: What an answer is written as, by the ending of the file.
-OUTPUTS: Final[Mapping[str, _Pieces]] = {".json": _json, ".sarif": _sarif, ".xml": _junit}
+OUTPUTS: Final[Mapping[str, _Pieces]] = {
+    ".html": _html, ".json": _json, ".sarif": _sarif, ".xml": _junit,
+}  # fmt: skip
 
 
 def pieces_of(found: Triage, ending: str) -> Iterable[str]:
-    """The answer as `.json` (triage/1), `.sarif` or `.xml` (JUnit)."""
+    """The answer as `.html`, `.json` (triage/1), `.sarif` or `.xml` (JUnit)."""
     write = OUTPUTS.get(ending.lower())
     if write is None:
         raise UsageError(
@@ -249,7 +258,10 @@ def save(found: Triage, path: AnyPath) -> None:
     """Write the answer as the ending of the file says."""
     from whence.files import written_atomically
 
-    pieces = pieces_of(found, Path(path).suffix)
+    ending = Path(path).suffix
+    # The page links to the logs from where it is.
+    is_page = ending.lower() == ".html"
+    pieces = _html(found, str(Path(path).parent)) if is_page else pieces_of(found, ending)
     with written_atomically(path) as write:
         for piece in pieces:
             write(piece)

@@ -12,10 +12,11 @@ import typer
 
 from whence.cli.common import complain, terminal
 from whence.cli.counterexample import QuietOption
+from whence.cli.errors import rendered
 from whence.cli.status import ExitStatus
 from whence.cli.stores import CodeOption, StoreOption
 from whence.cli.watch import watching
-from whence.source import Diagnostic, UsageError
+from whence.source import Diagnostic, UsageError, WhenceError
 
 if TYPE_CHECKING:
     from whence.api.code import Located
@@ -43,6 +44,7 @@ Exit status:
 Examples:
   whence locate heater.c --tests heater.csv --entry heater
   whence locate prog.c --tests universe --golden right.c
+  whence locate heater.c --tests heater.csv --entry heater --fix
   whence locate prog.c --tests t.csv --entry f --max 3 --format sarif > faults.sarif
 """
 
@@ -95,7 +97,7 @@ def locate(
         ),
     ] = False,
     granularity: Annotated[
-        Literal["line", "statement"] | None,
+        Literal["line", "statement", "expression"] | None,
         typer.Option(help="What a place is; by default, a statement."),
     ] = None,
     check: Annotated[
@@ -141,8 +143,28 @@ def locate(
         ),
     ] = 3,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Show so many sets.")] = 20,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Try simple edits, and show those after which all tests pass: candidates."
+        ),
+    ] = False,
+    apply: Annotated[
+        bool,
+        typer.Option("--apply", help="Write the first candidate into the files. Implies --fix."),
+    ] = False,
+    engine: Annotated[
+        Literal["auto", "full", "lazy"],
+        typer.Option(
+            help="Encode the program, or run it with what is in doubt free, for large ones."
+        ),
+    ] = "auto",
     budget: Annotated[
         str | None, typer.Option(metavar="TEXT", help="When to give up the search, such as 60s.")
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Also write a report in HTML."),
     ] = None,
     output_format: Annotated[
         Literal["text", "json", "sarif"],
@@ -152,12 +174,16 @@ def locate(
     code: CodeOption = "",
     quiet: QuietOption = False,
 ) -> None:
+    from whence import files as written
     from whence.api.code import locate as run
     from whence.api.store import check_store
     from whence.formats.c.read import COptions
     from whence.locate.localize import Settings
     from whence.locate.results import Stop
 
+    # What can be seen to be wrong is said before any work.
+    if report is not None:
+        written.check_writable(report)
     check_store(store)
     settings = Settings(
         model=_model(like_thesis, granularity, check, trust),
@@ -168,6 +194,7 @@ def locate(
         rounds=unwind,
         stop=Stop(seconds=_seconds(budget)),
         steps=steps,
+        engine=engine,
     )
     options = COptions(
         data_model=data_model,
@@ -194,19 +221,44 @@ def locate(
             outputs=outputs,
             options=options,
             settings=settings,
+            fix=fix or apply,
             progress=progress,
         )
     for note in located.notes:
         complain(note.render())
+    # First to files: whoever reads standard output may go away.
+    failed: WhenceError | None = None
+    if report is not None:
+        try:
+            written.write_atomically(report, _page(located, top))
+        except WhenceError as error:
+            failed = error
     if store is not None:
-        _keep(located, store, code, files)
+        try:
+            _keep(located, store, code, files)
+        except WhenceError as error:
+            failed = error
     _show(located, output_format, top, quiet)
+    if apply:
+        _apply(located)
+    if failed is not None:
+        complain(rendered(failed))
+        raise typer.Exit(ExitStatus.BAD_INPUT)
     raise typer.Exit(_status(located))
+
+
+def _page(located: Located, top: int) -> str:
+    from whence.api import version
+    from whence.locate.lines import line_spectra
+    from whence.report.locate_html import locate_report
+
+    spectra = line_spectra(located.program, located.found.ran)
+    return locate_report(located.found, located.sources, spectra, located.csr, version(), top)
 
 
 def _model(
     like_thesis: bool,
-    granularity: Literal["line", "statement"] | None,
+    granularity: Literal["line", "statement", "expression"] | None,
     check: list[str] | None,
     trust: list[str] | None,
 ) -> FaultModel:
@@ -263,6 +315,18 @@ def _keep(located: Located, store: str, code: str, files: Sequence[str]) -> None
     )
 
 
+def _apply(located: Located) -> None:
+    """Writes the first candidate."""
+    from whence.files import write_atomically
+
+    first = next((fix for each in located.found.diagnoses for fix in each.fixes), None)
+    if first is None:
+        return
+    for name, text in first.texts.items():
+        write_atomically(name, text)
+        complain(f"{name}: a candidate was written into this file; all tests pass with it")
+
+
 def _show(located: Located, output_format: str, top: int, quiet: bool) -> None:
     from whence.api import to_text, version
 
@@ -278,5 +342,5 @@ def _show(located: Located, output_format: str, top: int, quiet: bool) -> None:
     if output_format == "json":
         document = locate_document(located.found, located.csr, version())
     else:
-        document = sarif_document(located.found, version())
+        document = sarif_document(located.found, version(), located.sources)
     sys.stdout.write(to_text(document))

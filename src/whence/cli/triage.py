@@ -39,7 +39,7 @@ Exit status:
 
 \b
 Examples:
-  whence triage requirements.yaml logs/
+  whence triage requirements.yaml logs/ -o report.html
   whence triage ecu.pdx --set variant=base 'night/*.asc' -o triage.sarif
   whence triage requirements.yaml logs/ --classes this.json --known last.json
   whence triage requirements.yaml logs/ --workers 8 --resume done.journal
@@ -171,8 +171,8 @@ def triage(
             "--output",
             "-o",
             metavar="FILE",
-            help="Also write the answer: .json, .sarif, or .xml (JUnit); can be given several "
-            "times.",
+            help="Also write the answer: .html (a page), .json, .sarif, or .xml (JUnit); can be "
+            "given several times.",
         ),
     ] = None,
     quiet: QuietOption = False,

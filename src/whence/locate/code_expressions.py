@@ -61,6 +61,9 @@ class Names:
     chained: list[tuple[int, int]] = field(default_factory=list)
     #: Functions whose address is used, by their names in Python.
     addresses: dict[str, str] = field(default_factory=dict)
+    #: Statements by number, and definitions, that compute anything: see `LazyCode`.
+    doubted: frozenset[int] = frozenset()
+    doubted_definitions: frozenset[Origin] = frozenset()
 
     def variable(self, variable: Variable) -> str:
         name = self.variables.get(variable.key)

@@ -329,9 +329,7 @@ class FunctionCode(SimpleCode):
         kept = self._keep_control()
         value = self.value(statement.value)
         name = self.fresh()
-        if self.traces:
-            value = f"trace.select({statement.number}, {value})"
-        self.line(f"{name} = {value}")
+        self.line(f"{name} = {self._selected(statement, value)}")
         separate = all(
             index == len(statement.sections) - 1 or ends_always(section.body)
             for index, section in enumerate(statement.sections)
@@ -352,6 +350,9 @@ class FunctionCode(SimpleCode):
         if frame is not None:
             self._after(frame)
         self._restore(kept)
+
+    def _selected(self, statement: Switch, value: str) -> str:
+        return f"trace.select({statement.number}, {value})" if self.traces else value
 
     def _sections(
         self,

@@ -60,6 +60,9 @@ class Expressions(Places):
     def expression(self, expression: Expression, outer: Expansion | None = None) -> Value:
         """`outer` is the macro that wrote what the expression is part of."""
         value = self._expression(expression)
+        if not _decides(expression) and isinstance(expression.type, IntType):
+            part = self._part(expression)
+            value = self.havoc(part, value, expression.type, "", expression.origin)
         expansion = expression.expansion
         if expansion is None or expansion == outer or self.place is None:
             return value
@@ -82,6 +85,18 @@ class Expressions(Places):
         return self.havoc(
             place, value, expression.type, f"{expansion.macro}(...)", expression.origin
         )
+
+    def _part(self, expression: Expression) -> Place | None:
+        """The component that the expression is on its own."""
+        if self.place is None or expression.expansion is not None:
+            return None
+        if isinstance(expression, (IntConstant, Cast)):
+            # A conversion is no part that anybody wrote, or one that stands for its operand.
+            return None
+        place = self.suspects.part(expression.origin, self.place)
+        if place is not None:
+            self.uses.setdefault(place, set()).add(self.place)
+        return place
 
     def _macro(self, expansion: Expansion) -> Place | None:
         place = self.suspects.macro(expansion)
@@ -154,6 +169,9 @@ class Expressions(Places):
 
     def condition(self, expression: Expression, outer: Expansion | None = None) -> Literal:
         literal = self._condition(expression, outer)
+        if _decides(expression):
+            part = self._part(expression)
+            literal = self.havoc_bit(part, literal, "condition", expression.origin)
         if isinstance(expression, (Logical, Unary, Binary)):
             expansion = expression.expansion
             if expansion is not None and expansion != outer and self.place is not None:
@@ -354,6 +372,16 @@ class Expressions(Places):
             raise refuse("a conversion of a pointer to a number", expression.origin)
         assert isinstance(operand.type, IntType)
         return resized(self._word(value), type.bits, operand.type.signed)
+
+
+def _decides(expression: Expression) -> bool:
+    """Whether its value is that of a condition."""
+    match expression:
+        case Logical() | Unary(operator="!"):
+            return True
+        case Binary():
+            return expression.operator in ("<", ">", "<=", ">=", "==", "!=")
+    return False
 
 
 def _signed(type: Type) -> bool:

@@ -42,7 +42,7 @@ __all__ = [
     "Suspects",
 ]
 
-Granularity = Literal["line", "statement"]
+Granularity = Literal["line", "statement", "expression"]
 Check = Literal["bounds", "pointers", "division", "shifts", "overflow", "uninitialised"]
 CHECKS: Final[tuple[Check, ...]] = (
     "bounds",
@@ -52,7 +52,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     "overflow",
     "uninitialised",
 )
-Kind = Literal["line", "statement", "macro", "constant", "array size", "initialiser"]
+Kind = Literal["line", "statement", "expression", "macro", "constant", "array size", "initialiser"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,8 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class FaultModel:
-    """`definitions`: macros, sizes of arrays and initialisers can be faulty. `trusted` are
+    """With the granularity "expression", parts of expressions are components besides statements.
+    `definitions`: macros, sizes of arrays and initialisers can be faulty. `trusted` are
     functions in which nothing is."""
 
     granularity: Granularity = "statement"
@@ -154,6 +155,15 @@ class Suspects:
         kind: Kind = "constant" if expansion.enumerated else "macro"
         return self._place(kind, expansion.definition, expansion.macro)
 
+    def part(self, origin: Origin, statement: Place) -> Place | None:
+        """Of a part of an expression that stands in a statement."""
+        if self.model.granularity != "expression" or not origin.line:
+            return None
+        whole = statement.origin
+        if origin == whole or not _inside(origin, whole):
+            return None
+        return self._place("expression", origin)
+
     def array_size(self, origin: Origin, name: str, function: str) -> Place | None:
         if not self.model.definitions or not origin.line or function in self.model.trusted:
             return None
@@ -167,6 +177,13 @@ class Suspects:
 
 def _extent(statement: Statement) -> Origin | None:
     match statement:
+        case Loop() if statement.condition is None or statement.tests_last:
+            # Its origin is all of the loop: what is in doubt is whether it goes on.
+            condition = statement.condition
+            if condition is not None and _inside(condition.origin, statement.origin):
+                return condition.origin
+            start = statement.origin
+            return replace(start, end_line=start.line, end_column=start.column + 3)
         case Assign() | Call() | Evaluate() | Return() | If() | Loop() | Switch() | Assert():
             return statement.origin
     return None

@@ -72,6 +72,9 @@ class Interpreter:
     """A program, ready to run. Runs of one interpreter do not see each other, and follow each
     other; they are not made for threads."""
 
+    #: What writes functions as Python.
+    _code: type[FunctionCode] = FunctionCode
+
     def __init__(self, program: Program, options: Options | None = None) -> None:
         self.program = program
         self.options = options or Options()
@@ -102,7 +105,7 @@ class Interpreter:
         fall_off = falls_off(program)
         lines: list[str] = []
         for function in program.functions.values():
-            code = FunctionCode(names, program, function, self._counters, fall_off)
+            code = self._code(names, program, function, self._counters, fall_off)
             lines += code.text()
             self._lines += code.numbers
         text = "\n".join(lines) + "\n"

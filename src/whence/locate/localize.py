@@ -8,8 +8,10 @@ at first: its places are executed by tests that fail rather than by those that p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
 
 from whence.locate.diagnosis import Diagnoser
 from whence.locate.encode import EncodedProgram, encode_program
@@ -22,18 +24,26 @@ from whence.locate.results import Diagnoses, Progress, Stop
 from whence.locate.unrolling import unrolling
 from whence.model.program import Loop, Program
 from whence.model.program_test import Test
-from whence.source import Diagnostic, Origin
+from whence.source import Diagnostic, Origin, UnsupportedError
 
 __all__ = [
     "Change",
     "Diagnosis",
+    "Fix",
     "Localization",
     "Settings",
     "Spectrum",
+    "TextEdit",
     "Witness",
     "localize",
     "options_for",
+    "spectrum",
 ]
+
+
+Engine = Literal["auto", "full", "lazy"]
+#: Failing runs of more iterations and calls than that are not encoded, unless that is asked for.
+_LONG = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,10 @@ class Settings:
     rounds: int | None = None
     stop: Stop = field(default_factory=Stop)
     steps: int = 1_000_000
+    #: `full` encodes the program, `lazy` runs it; `auto` encodes it if that can be done.
+    engine: Engine = "auto"
+    #: Files that the program can open, by name.
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +99,36 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
+class TextEdit:
+    """What stands at `origin` in the user's text is replaced."""
+
+    origin: Origin
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A candidate: with these edits all tests pass, which need not make them right. `diff` is
+    unified, `texts` are the edited files; the lower the `cost`, the simpler it is."""
+
+    edits: tuple[TextEdit, ...]
+    diff: str
+    cost: int
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Places that, changed together, could make all failing tests pass."""
+    """Places that, changed together, could make all failing tests pass. `fixes` are candidates
+    for such changes, if any were looked for (`whence.locate.fixes`)."""
 
     places: tuple[Place, ...]
     spectra: tuple[Spectrum, ...]
     witnesses: tuple[Witness, ...]
+    fixes: tuple[Fix, ...] = ()
+    #: The lazy engine could not exclude it, nor find out whether it explains all tests.
+    open: bool = False
 
     @property
     def score(self) -> float:
@@ -114,6 +152,12 @@ class Localization:
     cut: bool
     found: Diagnoses | None
     notes: tuple[Diagnostic, ...]
+    #: How many edits were tried; None: none were asked for.
+    tried: int | None = None
+    engine: Engine = "full"
+    #: Of the lazy engine: the failing tests that were considered, and how long runs may be.
+    considered: tuple[str, ...] = ()
+    longest: int = 0
 
     @property
     def failing(self) -> tuple[Ran, ...]:
@@ -143,10 +187,13 @@ class Localization:
         )
 
 
-def options_for(model: FaultModel, steps: int = 1_000_000) -> Options:
+def options_for(
+    model: FaultModel, steps: int = 1_000_000, files: Mapping[str, bytes] | None = None
+) -> Options:
     """Runs in which the same is undefined as in the encoding."""
     return Options(
         steps=steps,
+        files=MappingProxyType(dict(files or {})),
         signed_overflow="undefined" if "overflow" in model.checks else "wrap",
         uninitialised="undefined" if "uninitialised" in model.checks else "zero",
     )
@@ -167,7 +214,7 @@ def localize(
     settings = settings or Settings()
     tell = progress or (lambda what, one, two: None)
     model = settings.model
-    options = options_for(model, settings.steps)
+    options = options_for(model, settings.steps, settings.files)
     interpreter = Interpreter(program, options)
     ran = run_tests(interpreter, entry, tests, lambda done: tell("running tests", done, len(tests)))
     failing = tuple(each for each in ran if each.failure)
@@ -185,7 +232,43 @@ def localize(
             found=None,
             notes=notes,
         )
+    if settings.engine != "full":
+        why = "it was asked for"
+        if settings.engine == "auto":
+            why = _why_lazily(program, entry, failing)
+        if why:
+            return _localize_lazily(program, entry, ran, settings, options, tell, why, notes)
     tell("encoding", 0, len(failing))
+    try:
+        return _localize_fully(program, entry, ran, settings, options, tell, notes)
+    except UnsupportedError as error:
+        if settings.engine == "full":
+            raise
+        why = error.diagnostics[0].message
+        return _localize_lazily(program, entry, ran, settings, options, tell, why, notes)
+
+
+def _why_lazily(program: Program, entry: str, failing: Sequence[Ran]) -> str:
+    """Why the program should not even be tried to be encoded; empty: it should."""
+    longest = max(each.outcome.steps for each in failing)
+    if longest > _LONG and all(each.outcome.end != "limit" for each in failing):
+        return f"failing tests run for up to {longest:,} iterations and calls"
+    if entry == "main" and any(each.test.stdin for each in failing):
+        return "tests give an input"
+    return ""
+
+
+def _localize_fully(
+    program: Program,
+    entry: str,
+    ran: tuple[Ran, ...],
+    settings: Settings,
+    options: Options,
+    tell: Told,
+    notes: tuple[Diagnostic, ...],
+) -> Localization:
+    model = settings.model
+    failing = [each for each in ran if each.failure]
     bounds = unrolling(program, entry, ran, options, slack=settings.slack, most=settings.rounds)
     encoded = encode_program(
         program,
@@ -206,7 +289,7 @@ def localize(
             stop=settings.stop,
             progress=searched,
         )
-        spectra = _Spectra(program, model, encoded, ran)
+        spectra = _Spectra(program, model, encoded.uses, ran)
         ranked = sorted(
             found.diagnoses,
             key=lambda members: spectra.rank([encoded.places[at] for at in members]),
@@ -234,6 +317,79 @@ def localize(
         cut=encoded.cut,
         found=found,
         notes=notes,
+    )
+
+
+def _localize_lazily(
+    program: Program,
+    entry: str,
+    ran: tuple[Ran, ...],
+    settings: Settings,
+    options: Options,
+    tell: Told,
+    why: str,
+    notes: tuple[Diagnostic, ...],
+) -> Localization:
+    # With its solver, which takes a while to load.
+    from whence.locate.lazy import diagnose_lazily
+
+    def searched(progress: Progress) -> None:
+        tell("searching", progress.conflicts, progress.diagnoses)
+
+    lazily = diagnose_lazily(
+        program,
+        entry,
+        ran,
+        settings.model,
+        options,
+        minimum=settings.minimum,
+        max_size=settings.most,
+        stop=settings.stop,
+        progress=searched,
+    )
+    spectra = _Spectra(program, settings.model, lazily.uses, ran)
+    diagnoses = []
+    for members in lazily.found.diagnoses:
+        places = tuple(lazily.places[at] for at in members)
+        witnesses = []
+        for each in lazily.considered[: settings.witnesses]:
+            tried = lazily.tried.get((members, each.test.name))
+            # Of several places it is not known which has computed what.
+            changes = tried.changes if tried is not None and len(places) == 1 else ()
+            witnesses.append(
+                Witness(
+                    each.test.name,
+                    tuple(
+                        Change(places[0], "", places[0].origin, gave, wanted, decision)
+                        for gave, wanted, decision in changes[:_MOST_CHANGES]
+                    ),
+                )
+            )
+        diagnoses.append(
+            Diagnosis(
+                places,
+                tuple(map(spectra.of, places)),
+                tuple(witnesses),
+                open=members in lazily.open,
+            )
+        )
+    diagnoses.sort(key=lambda each: (len(each.places), each.open, spectra.rank(each.places)))
+    names = [each.test.name for each in lazily.considered]
+    note = Diagnostic(f"the program is run and not encoded: {why}", severity="note")
+    return Localization(
+        entry=entry,
+        ran=ran,
+        diagnoses=tuple(diagnoses),
+        components=len(lazily.places),
+        unseen=(),
+        unexplained=tuple(names[at] for at in lazily.found.unexplained),
+        unwound=(),
+        cut=False,
+        found=lazily.found,
+        notes=(*notes, note),
+        engine="lazy",
+        considered=tuple(names),
+        longest=lazily.steps,
     )
 
 
@@ -285,13 +441,29 @@ def _signed(value: int, havoc: Havoc) -> int:
 # ------------------------------------------------------------------------------------ spectra
 
 
+def spectrum(failing: int, passing: int, all_failing: int) -> Spectrum:
+    """Of what so many of the failing and the passing tests execute."""
+    both = all_failing * (failing + passing)
+    rest = passing + all_failing - failing
+    return Spectrum(
+        failing,
+        passing,
+        failing / math.sqrt(both) if both else 0.0,
+        failing * failing / rest if rest else math.inf,
+    )
+
+
 class _Spectra:
     """Which tests execute which places."""
 
     def __init__(
-        self, program: Program, model: FaultModel, encoded: EncodedProgram, ran: Sequence[Ran]
+        self,
+        program: Program,
+        model: FaultModel,
+        uses: Mapping[Place, frozenset[Place]],
+        ran: Sequence[Ran],
     ) -> None:
-        self._uses = encoded.uses
+        self._uses = uses
         self._of_place: dict[Place, set[int]] = {}
         for number, place in Suspects(program, model).of_statement.items():
             if place is not None:
@@ -313,14 +485,7 @@ class _Spectra:
             # What is executed before the program starts, or has no statement, is in every run.
             failing = _count(self._failing, numbers)
             passing = _count(self._passing, numbers)
-            both = len(self._failing) * (failing + passing)
-            rest = passing + len(self._failing) - failing
-            known = self._known[place] = Spectrum(
-                failing,
-                passing,
-                failing / math.sqrt(both) if both else 0.0,
-                failing * failing / rest if rest else math.inf,
-            )
+            known = self._known[place] = spectrum(failing, passing, len(self._failing))
         return known
 
     def rank(self, places: Sequence[Place]) -> tuple[object, ...]:
@@ -334,7 +499,7 @@ class _Spectra:
             for place in places
         )
         # Between equals, what is done before what is defined.
-        definitions = sum(place.kind not in ("line", "statement") for place in places)
+        definitions = sum(place.kind not in ("line", "statement", "expression") for place in places)
         return (len(places), len(lines), -round(ochiai, 12), -dstar, definitions, where)
 
 

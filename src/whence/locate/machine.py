@@ -91,7 +91,9 @@ class Machine:
         self.memory = Memory(model, options.uninitialised == "zero")
         self.int_code = f"i{model.int_bits}"
         self.trace = Trace(self.memory) if options.dependences else None
+        #: Files that were opened, by name; `file` finds the others.
         self.files: dict[str, Stream] = {}
+        self.removed: set[str] = set()
         self.random: list[int] = []
         self.token: Pointer = NULL
         self.at_exit: list[Pointer] = []
@@ -109,9 +111,9 @@ class Machine:
 
     def begin(self, stdin: bytes) -> None:
         self.memory.begin(self.options.memory)
-        self.files = {
-            name: Stream(name, data, True, True) for name, data in self.options.files.items()
-        }
+        # There may be thousands, of which a run opens one.
+        self.files = {}
+        self.removed = set()
         self.written: set[str] = set()
         self.random = []
         self.token = NULL
@@ -190,6 +192,20 @@ class Machine:
         if pointer == NULL:
             raise Undefined("null pointer", "a null pointer as a file", site)
         raise Undefined("invalid pointer", "a pointer that is no file", site)
+
+    def file(self, name: str) -> Stream | None:
+        """The file of this name, if there is one."""
+        known = self.files.get(name)
+        if known is None and name not in self.removed and name in self.options.files:
+            known = self.files[name] = Stream(name, self.options.files[name], True, True)
+        return known
+
+    def remove(self, name: str) -> bool:
+        """Whether there was such a file."""
+        known = self.file(name)
+        self.files.pop(name, None)
+        self.removed.add(name)
+        return known is not None
 
     def opened(self, stream: Stream) -> Pointer:
         made = self.memory.new(8, f"file {stream.name}", True)

@@ -36,7 +36,7 @@ __all__ = [
 class VariableType:
     """`int`: from `lo` to `hi`, both included; with `wrap`, arithmetic is modulo their distance.
     `enum`: one of `members`, which are numbered from 0. `float`: within `bounds`, if these are
-    known. `timer` has no parameters."""
+    known; with `step`, a fixed-point number. `timer` has no parameters."""
 
     kind: Literal["bool", "int", "enum", "float", "timer"]
     lo: int = 0
@@ -45,6 +45,8 @@ class VariableType:
     members: tuple[str, ...] = ()
     name: str = ""
     bounds: tuple[Fraction, Fraction] | None = None
+    #: Of a fixed-point number: it is a multiple of that (1/k). None: a floating-point number.
+    step: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
 from whence.locate.fault_model import Place
-from whence.locate.localize import Change, Diagnosis, Localization, Spectrum
+from whence.locate.localize import Change, Diagnosis, Fix, Localization, Spectrum
 from whence.report.locate_words import (
     assumptions,
     change_words,
@@ -16,10 +17,12 @@ from whence.report.locate_words import (
     place_words,
     why_empty,
 )
+from whence.source import Origin
 
 __all__ = ["locate_document", "sarif_document"]
 
 Json = dict[str, Any]
+Sources = Mapping[str, Sequence[str]]
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -48,6 +51,9 @@ def locate_document(found: Localization, csr: float, version: str) -> Json:
         "unseen": list(found.unseen),
         "assumptions": assumptions(found),
         "unwound": [{**_place(loop.origin), "rounds": rounds} for loop, rounds in found.unwound],
+        "tried": found.tried,
+        "engine": found.engine,
+        "considered": list(found.considered) or [ran.test.name for ran in found.failing],
         "seconds": found.found.seconds if found.found is not None else 0.0,
     }
 
@@ -78,7 +84,17 @@ def _diagnosis(diagnosis: Diagnosis) -> Json:
             {"test": witness.test, "changes": [_change(each) for each in witness.changes]}
             for witness in diagnosis.witnesses
         ],
-        "fix": None,
+        "open": diagnosis.open,
+        "fix": diagnosis.fixes[0].diff if diagnosis.fixes else None,
+        "fixes": [_fix(each) for each in diagnosis.fixes],
+    }
+
+
+def _fix(fix: Fix) -> Json:
+    return {
+        "cost": fix.cost,
+        "diff": fix.diff,
+        "edits": [{**_place(edit.origin), "old": edit.old, "new": edit.new} for edit in fix.edits],
     }
 
 
@@ -102,8 +118,10 @@ def _change(change: Change) -> Json:
 # -------------------------------------------------------------------------------------- SARIF
 
 
-def sarif_document(found: Localization, version: str) -> Json:
-    """One result a diagnosis: its first place, the others related to it."""
+def sarif_document(found: Localization, version: str, sources: Sources | None = None) -> Json:
+    """One result a diagnosis: its first place, the others related to it. Columns count units of
+    UTF-16, as `sources` tell; without them every byte is taken for one."""
+    lines = sources or {}
     count = len(found.diagnoses)
     return {
         "$schema": _SARIF,
@@ -139,7 +157,7 @@ def sarif_document(found: Localization, version: str) -> Json:
                     }
                 ],
                 "results": [
-                    _result(number, diagnosis, count)
+                    _result(number, diagnosis, count, lines)
                     for number, diagnosis in enumerate(found.diagnoses)
                 ],
             }
@@ -147,7 +165,7 @@ def sarif_document(found: Localization, version: str) -> Json:
     }
 
 
-def _result(number: int, diagnosis: Diagnosis, count: int) -> Json:
+def _result(number: int, diagnosis: Diagnosis, count: int, sources: Sources) -> Json:
     first, *others = diagnosis.places
     said = [f"Diagnosis {number + 1} of {count}: a change here"]
     if others:
@@ -162,30 +180,65 @@ def _result(number: int, diagnosis: Diagnosis, count: int) -> Json:
         "level": "warning",
         "rank": round(100.0 * (count - number) / count, 3),
         "message": {"text": "".join(said)},
-        "locations": [_location(first)],
+        "locations": [_location(first, sources)],
         "properties": {"score": diagnosis.score, "places": len(diagnosis.places)},
     }
     if others:
         result["relatedLocations"] = [
-            {"id": at, **_location(place)} for at, place in enumerate(others, 1)
+            {"id": at, **_location(place, sources)} for at, place in enumerate(others, 1)
         ]
+    if diagnosis.fixes:
+        result["fixes"] = [_sarif_fix(fix, sources) for fix in diagnosis.fixes]
     return result
 
 
-def _location(place: Place) -> Json:
-    origin = place.origin
-    region: Json = {"startLine": origin.line}
-    if origin.column:
-        region["startColumn"] = origin.column
-    if origin.end_line >= origin.line and origin.end_column:
-        region["endLine"] = origin.end_line
-        region["endColumn"] = origin.end_column
-    path = PurePath(origin.file)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+def _sarif_fix(fix: Fix, sources: Sources) -> Json:
+    changes: dict[str, list[Json]] = {}
+    for edit in fix.edits:
+        changes.setdefault(edit.origin.file, []).append(
+            {"deletedRegion": _region(edit.origin, sources), "insertedContent": {"text": edit.new}}
+        )
+    return {
+        "description": {"text": "A candidate: all tests pass with it."},
+        "artifactChanges": [
+            {"artifactLocation": {"uri": _uri(file)}, "replacements": replacements}
+            for file, replacements in changes.items()
+        ],
+    }
+
+
+def _location(place: Place, sources: Sources) -> Json:
     location: Json = {
-        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": region},
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(place.origin.file)},
+            "region": _region(place.origin, sources),
+        },
     }
     words = place_words(place)
     if words:
         location["message"] = {"text": words}
     return location
+
+
+def _uri(file: str) -> str:
+    path = PurePath(file)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
+def _region(origin: Origin, sources: Sources) -> Json:
+    lines = sources.get(origin.file, ())
+    region: Json = {"startLine": origin.line}
+    if origin.column:
+        region["startColumn"] = _units(lines, origin.line, origin.column)
+    if origin.end_line >= origin.line and origin.end_column:
+        region["endLine"] = origin.end_line
+        region["endColumn"] = _units(lines, origin.end_line, origin.end_column)
+    return region
+
+
+def _units(lines: Sequence[str], line: int, column: int) -> int:
+    """A column that counts bytes, as one that counts units of UTF-16."""
+    if not 0 < line <= len(lines):
+        return column
+    before = lines[line - 1].encode("utf-8", "replace")[: column - 1].decode("utf-8", "replace")
+    return len(before.encode("utf-16-le", "replace")) // 2 + 1

@@ -6,7 +6,7 @@ from whence.locate.fault_model import Place
 from whence.locate.localize import Change, Diagnosis, Localization
 from whence.report.story import counted
 
-__all__ = ["assumptions", "change_words", "headline", "place_words", "why_empty"]
+__all__ = ["assumptions", "change_words", "fixes_words", "headline", "place_words", "why_empty"]
 
 
 def headline(found: Localization) -> str:
@@ -52,6 +52,15 @@ def assumptions(found: Localization) -> list[str]:
         said.append(
             f"{loop.origin}: the loop is assumed to end after at most {counted(rounds, 'round')}"
         )
+    if found.engine == "lazy":
+        said.append(
+            f"{counted(len(found.considered), 'failing test')} of {len(found.failing)} considered, "
+            f"the shortest ones: {_names(found.considered)}"
+        )
+        said.append(
+            f"no run is longer than {counted(found.longest, 'iteration')} and calls; sizes of "
+            "arrays and initialisers are right"
+        )
     if found.cut:
         said.append("calls are assumed not to be nested deeper than in the failing tests")
     if found.unseen and found.diagnoses:
@@ -60,6 +69,21 @@ def assumptions(found: Localization) -> list[str]:
             f"{_names(found.unseen)}"
         )
     return said
+
+
+def fixes_words(found: Localization) -> str:
+    """What came of trying edits; empty if that was not asked for."""
+    if found.tried is None or not found.diagnoses:
+        return ""
+    count = sum(len(each.fixes) for each in found.diagnoses)
+    tried = counted(found.tried, "edit")
+    if not count:
+        return f"None of {tried} that were tried makes all tests pass."
+    return (
+        f"{counted(count, 'candidate')} of {tried} that were tried: all tests pass with "
+        f"{'it' if count == 1 else 'each of them'}, which does not prove "
+        f"{'it' if count == 1 else 'them'} right."
+    )
 
 
 def place_words(place: Place) -> str:

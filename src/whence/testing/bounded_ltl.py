@@ -7,6 +7,7 @@ state of a system in dense time?
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,10 @@ from whence.source import Diagnostic, Origin, SourceText, UnsupportedError
 from whence.testing.logic import FALSE, TRUE, both, either, negation
 
 __all__ = ["And", "Atom", "Or", "Temporal", "Until", "claim", "holds", "necessary", "read_goal"]
+
+
+#: `O (p)` and `p S q`: neither is anything else in this language.
+_PAST = re.compile(r"\b(?P<one>[YZOHP])\s*\(|(?<=[\w)])\s+(?P<two>[STB])\s+(?=[\w(!])", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,23 @@ Temporal = Atom | And | Or | Until
 
 def read_goal(text: SourceText, formula: Callable[[SourceText], Expr]) -> Temporal:
     """The goal that a text is; `formula` reads conditions on states."""
+    _refuse_past(text)
     parsed, atoms = parse_ltl(text)
     exprs = [formula(atom) for atom in atoms]
     return _made(parsed, exprs, False, text)
+
+
+def _refuse_past(text: SourceText) -> None:
+    found = _PAST.search(text.text)
+    if found is not None:
+        at = found.start("one") if found["one"] else found.start("two")
+        raise UnsupportedError(
+            Diagnostic(
+                f"not supported: the past operator `{found['one'] or found['two']}` in a goal",
+                text.origin(at),
+                "say what comes first, and F or U for what comes then",
+            )
+        )
 
 
 def _made(formula: Formula, atoms: Sequence[Expr], negated: bool, text: SourceText) -> Temporal:

@@ -41,7 +41,7 @@ class Variable:
     `wrap`: arithmetic is modulo this range. A `choice` is what the environment decides by itself
     (which of several transitions, whether a timer between two bounds has elapsed): it is not
     controlled by a test. `driven`: an input that a machine of the environment sets. `real`: the
-    bounds of a floating-point number."""
+    bounds of a floating-point number, or (`fixed`) of a multiple of 1/`scale`."""
 
     symbol: Symbol
     role: Role
@@ -51,6 +51,7 @@ class Variable:
     driven: bool = False
     real: tuple[Fraction, Fraction] | None = None
     scale: int = 1
+    fixed: bool = False
     boolean: bool = False
     members: tuple[str, ...] = ()
     origin: Origin = field(default=NOWHERE, compare=False)

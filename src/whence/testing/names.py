@@ -7,7 +7,6 @@ only: it may become true from `lo` on and is true from `hi` on; which, is a choi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -42,15 +41,15 @@ from whence.expr.tree import (
 )
 from whence.expr.types import BOOL, BoolType, IntType
 from whence.expr.walk import subexpressions
-from whence.formats.charts.xmi_texts import blanked, replaced
 from whence.model.chart import Chart, ChartVariable
 from whence.source import Diagnostic, Origin, SourceText
+from whence.testing.fixed import at_scale, decimal_symbol, fixed_numbers, scaled
 from whence.testing.logic import both, compare, either, number, operation
 from whence.testing.model import Elapsed, Location, Role, Variable, Write
+from whence.testing.texts import functions, path_of
 
 __all__ = ["MachineNames", "Names"]
 
-_METHOD = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*(elapsed|reset)\s*\(\s*(\))?", re.ASCII)
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _LONGEST = 2**24
 
@@ -103,6 +102,8 @@ class Names:
     top: Scope = field(init=False)
     _timers: dict[tuple[str, str], _Timer] = field(default_factory=dict)
     _floats: dict[tuple[str, str], Symbol] = field(default_factory=dict)
+    #: The scales of fixed-point numbers.
+    _scales: dict[Symbol, int] = field(default_factory=dict)
     _choices: int = 0
 
     def __post_init__(self) -> None:
@@ -159,6 +160,8 @@ class Names:
         try:
             if variable.type.kind == "timer":
                 self._declare_timer(owner, variable)
+            elif variable.type.step is not None:
+                self._declare_fixed(owner, variable, variable.type.step)
             elif variable.type.kind == "float":
                 self._declare_float(owner, variable)
             else:
@@ -201,6 +204,16 @@ class Names:
         self._floats[owner, variable.name] = symbol
         self._scope(owner).declare(f"halves of {variable.name}", VariableEntry(symbol))
         self._add(symbol, variable, "input", initial, scale=2, real=real)
+
+    def _declare_fixed(self, owner: str, variable: ChartVariable, step: Fraction) -> None:
+        low, high, initial = fixed_numbers(variable, step)
+        symbol = Symbol(owner, variable.name, SymbolKind.VARIABLE, IntType(low, high))
+        self._scope(owner).declare(variable.name, VariableEntry(symbol), variable.origin)
+        self._scales[symbol] = step.denominator
+        # A constant is refused.
+        role: Role = "internal" if variable.role == "constant" else variable.role
+        real = variable.type.bounds
+        self._add(symbol, variable, role, initial, scale=step.denominator, real=real)
 
     def _declare_discrete(self, owner: str, variable: ChartVariable, scope: Scope) -> None:
         type_ = BOOL if variable.type.kind == "bool" else self._range(variable)
@@ -251,6 +264,7 @@ class Names:
             wrap=variable.type.wrap,
             real=real,
             scale=scale,
+            fixed=variable.type.step is not None,
             boolean=variable.type.kind == "bool",
             members=variable.type.members,
             origin=variable.origin,
@@ -304,7 +318,7 @@ class Names:
 
     def read_guard(self, text: SourceText, machine: str) -> Expr:
         """A guard as it is written, with its timers noted; see `guard`."""
-        written = parse_expression(_functions(text), QUERY_KEYWORDS)
+        written = parse_expression(functions(text), QUERY_KEYWORDS)
         for part in subexpressions(written):
             if isinstance(part, Call) and part.callee == "elapsed":
                 self._note_elapsed(part, machine)
@@ -331,7 +345,7 @@ class Names:
 
     def _timer(self, call: Call, machine: str) -> _Timer:
         name = call.arguments[0] if call.arguments else None
-        path = _path(name) if name is not None else None
+        path = path_of(name) if name is not None else None
         if path is not None:
             owner, _, last = path.rpartition(".")
             found = self._timers.get((owner or machine, last)) or self._timers.get((owner, last))
@@ -354,19 +368,20 @@ class Names:
 
     def guard(self, written: Expr, machine: str) -> Expr:
         resolved = self._resolved(written, machine, timers=True)
-        return self._pure(self.checker.guard(resolved, self._scope(machine)))
+        checked = self._pure(self.checker.guard(resolved, self._scope(machine)))
+        return scaled(checked, self._scales)[0]
 
     def formula(self, text: SourceText) -> Expr:
         """A condition on states, seen from outside. Names that only one machine has need not be
         qualified."""
-        written = parse_expression(_functions(text), QUERY_KEYWORDS)
+        written = parse_expression(functions(text), QUERY_KEYWORDS)
         resolved = self._resolved(written, "", loose=True)
-        return self._pure(self.checker.guard(resolved, self.top))
+        return scaled(self._pure(self.checker.guard(resolved, self.top)), self._scales)[0]
 
     def writes(self, text: SourceText, machine: str) -> tuple[Write, ...]:
         """Assignments; all of them use the values before."""
         return tuple(
-            self._write(part, machine) for part in parse_updates(_functions(text), QUERY_KEYWORDS)
+            self._write(part, machine) for part in parse_updates(functions(text), QUERY_KEYWORDS)
         )
 
     def _write(self, update: Expr, machine: str) -> Write:
@@ -378,7 +393,7 @@ class Names:
         if not isinstance(update, Assignment | Step):
             raise Problem("expected an assignment or reset(timer)", origin)
         if isinstance(update.target, Name | Field):
-            path = _path(update.target) or ""
+            path = path_of(update.target) or ""
             if (machine, path) in self._timers or ("", path) in self._timers:
                 raise Problem(
                     f"an assignment to the timer `{path}`",
@@ -398,7 +413,8 @@ class Names:
             value = self.checker.integer_value(self._resolved(update.value, machine), scope)
             if update.op != "=":
                 value = operation(update.op[:-1], target, value)
-        value = replace(self._pure(value), origin=origin)
+        value = at_scale(self._pure(value), self._scales, self._scales.get(symbol, 1))
+        value = replace(value, origin=origin)
         if isinstance(symbol.type, BoolType) and not isinstance(value.type, BoolType):
             value = compare("!=", value, number(0, origin))
         if self.variables[symbol].wrap:
@@ -446,6 +462,10 @@ class Names:
                 if not timers:
                     raise Problem("`elapsed` outside of a guard", expr.origin, unsupported=True)
                 return self._elapsed(expr, machine)
+            case Call("decimal_", (IntLiteral(value=top), IntLiteral(value=below))):
+                symbol = decimal_symbol(Fraction(top, below))
+                self.top.entries.setdefault(f" {symbol.name}", VariableEntry(symbol))
+                return Name(f" {symbol.name}", origin=expr.origin)
             case Call():
                 raise Problem(f"unknown function `{expr.callee}`", expr.origin)
         return expr
@@ -464,7 +484,7 @@ class Names:
         return either((surely, both((possibly, now))))
 
     def _named(self, expr: Name | Field, machine: str, loose: bool) -> Expr:
-        path = _path(expr)
+        path = path_of(expr)
         if path is None:
             raise Problem("expected a variable or Machine.State", expr.origin)
         owner, _, last = path.partition(".")
@@ -538,7 +558,7 @@ class Names:
         """A floating-point number compared with a constant: both doubled."""
         sides = []
         for side in (expr.left, expr.right):
-            path = _path(side) if isinstance(side, Name | Field) else None
+            path = path_of(side) if isinstance(side, Name | Field) else None
             owner, _, last = ("", "", "") if path is None else path.rpartition(".")
             found = self._floats.get((owner or machine, last)) or self._floats.get((owner, last))
             sides.append(found)
@@ -557,27 +577,6 @@ class Names:
             for side, found in zip((expr.left, expr.right), sides, strict=True)
         ]
         return replace(expr, left=parts[0], right=parts[1])
-
-
-def _functions(text: SourceText) -> SourceText:
-    """`t.elapsed(3)` as `elapsed(t, 3)`, and `t.reset()` as `reset(t)`."""
-    changes = []
-    for match in _METHOD.finditer(blanked(text.text)):
-        timer, function, closed = match.groups()
-        new = f"{function}({timer})" if closed else f"{function}({timer}, "
-        changes.append((match.start(), match.end(), new))
-    return replaced(text, changes) if changes else text
-
-
-def _path(expr: Expr) -> str | None:
-    """`a.b.c`, if it is of that form."""
-    names: list[str] = []
-    while isinstance(expr, Field):
-        names.insert(0, expr.name)
-        expr = expr.record
-    if not isinstance(expr, Name):
-        return None
-    return ".".join([expr.name, *names])
 
 
 def _halves(value: Fraction) -> int:

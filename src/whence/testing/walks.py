@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from whence.testing.goals import interesting
+from whence.testing.inputs import interesting
 from whence.testing.runs import Runs, Step
 from whence.testing.semantics.simulator import Illegal, State
 
@@ -74,14 +74,16 @@ class Walker:
                 self.corpus.append(node)
 
     def walk(self, budget: int, patience: int) -> None:
-        """Walks until all goals are covered, `budget` steps are made, or `patience` steps bring
-        nothing new."""
+        """Walks until all goals are covered, `budget` steps are made, or `patience` steps cover no
+        goal: of combinations of control states there may be no end of new ones."""
         end = self.steps + budget
         fruitful = self.steps
         while self.runs.waiting or self.runs.temporal or self.steps < _LEAST:
             if self.steps >= end or self.steps - fruitful > patience:
                 return
-            if self._one(self._start()):
+            covered = len(self.runs.covered)
+            self._one(self._start())
+            if len(self.runs.covered) > covered:
                 fruitful = self.steps
 
     def _start(self) -> int:
@@ -92,8 +94,8 @@ class Walker:
         self._visits[node] = self._visits.get(node, 0) + 1
         return node
 
-    def _one(self, start: int) -> bool:
-        """One walk. Whether it covered a goal or met a new combination of control states."""
+    def _one(self, start: int) -> None:
+        """One walk. What covers a goal or meets a new combination of control states is kept."""
         runs, simulator, random = self.runs, self.runs.simulator, self.random
         state = runs.nodes[start].state
         machines = len(runs.model.machines)
@@ -134,13 +136,12 @@ class Walker:
             steps.append(Step(delay, after))
             state = after
         if not (interested or new_place >= 0 or runs.temporal):
-            return False
+            return
         kept = runs.note_run(start, steps)
         if kept is not None:
             self._keep(kept)
         elif new_place > 0:
             self._keep(runs.add(start, steps[:new_place]))
-        return kept is not None or new_place >= 0
 
     def _endless(self, state: State) -> bool:
         """Whether discrete steps come back to a state, or do not end for long."""

@@ -131,12 +131,14 @@ def search_repairs(
 def _blocking_state(system: System) -> int | None:
     """None if some run along the trace satisfies the property. Otherwise the state up to which a
     trace that is blocked must stay possible (section 10.5.5): the first in which, in the trace
-    as it is, a delay can be chosen that blocks it; or the first after the start."""
+    as it is, a delay can be chosen that blocks it; or the first after the start, or where that
+    violates the property itself, none (-1)."""
     varied = system.varied()
     if not always_violates(system):
         return None
     last = system.states - 1
-    return next((state for state in range(last) if varied.can_block(state)), min(1, last))
+    # Where the first step is the violation itself, nothing but the start can stay.
+    return next((state for state in range(last) if varied.can_block(state)), 1 if last > 1 else -1)
 
 
 def always_violates(system: System) -> bool:

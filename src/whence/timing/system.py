@@ -575,6 +575,8 @@ class Varied:
         """
         system = self.system
         found: list[tuple[int, int, int, int]] = []
+        if state < 0:
+            return found
         rows = np.flatnonzero((system.stage == state + 1) & (system.moment == state + 1))
         for row in rows.tolist():
             # Only what waiting can bring about.

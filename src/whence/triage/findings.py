@@ -267,7 +267,8 @@ class KnownClass:
 class Triage:
     """The answer. `problems` has, by file, what is to be known of logs that were read. `marked[n]`
     is the number of a mark that says the same as fault n; None: only the model finds it. `gone`:
-    classes of the earlier run that are not here any more. `complete`: all logs were looked at."""
+    classes of the earlier run that are not here any more. `complete`: all logs were looked at.
+    `absolute` says of each trace whether its dates count from 1970."""
 
     model: str
     grouping: Grouping
@@ -283,6 +284,7 @@ class Triage:
     complete: bool = True
     defects: int = 0
     passed_over: tuple[str, ...] = ()
+    absolute: tuple[bool, ...] = ()
     problems: Mapping[str, tuple[Diagnostic, ...]] = field(
         default_factory=lambda: MappingProxyType({})
     )

@@ -167,6 +167,7 @@ class Gathering:
             complete=complete,
             defects=defects,
             passed_over=tuple(passed_over),
+            absolute=tuple(absolute),
             problems=MappingProxyType(problems),
             requirements=MappingProxyType(dict(requirements or {})),
         )

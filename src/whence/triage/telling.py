@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Final
 
 from whence.model.prd import EventTrace, PrdAutomaton
 from whence.triage.results import Expected, Fault, Window
 from whence.triage.words import event_text, time_text
 
-__all__ = ["expected_texts", "expected_words", "observed_words", "since_before"]
+__all__ = [
+    "NO_RESPONSE",
+    "expected_texts",
+    "expected_words",
+    "observed_words",
+    "since_before",
+    "window_words",
+]
 
 #: So many of the events that were possible are told.
 _MOST = 4
+#: What is expected where only requests are, and a response came.
+NO_RESPONSE: Final = "no response, before the next request"
 
 
 def since_before(trace: EventTrace, fault: Fault) -> Fraction:
@@ -34,8 +44,9 @@ def expected_words(automaton: PrdAutomaton, fault: Fault) -> str:
     """What the model would have accepted."""
     if not fault.expected:
         return "no event"
-    if not _responses(automaton, fault.expected) and _all_requests(automaton, fault.expected):
-        return "no response, before the next request"
+    asked = fault.event is not None and _kind(fault.event.label) == "req"
+    if not asked and not _responses(automaton, fault.expected):
+        return NO_RESPONSE
     texts, others = expected_texts(automaton, fault)
     told = ", or ".join(texts)
     return f"{told}, or one of {others} other events" if others else told
@@ -57,32 +68,34 @@ def observed_words(trace: EventTrace, fault: Fault) -> str:
 
 
 def _responses(automaton: PrdAutomaton, expected: Iterable[Expected]) -> list[Expected]:
-    """Those that are not requests: while one of them is awaited, requests are beside the point."""
-    return [each for each in expected if not _is_request(automaton, each)]
+    """Those that the ECU may send: while one of them is awaited, requests are beside the point, and
+    what the environment does (`other voltage`) is so at any time."""
+    return [each for each in expected if not _is_from_others(automaton, each)]
 
 
-def _all_requests(automaton: PrdAutomaton, expected: Sequence[Expected]) -> bool:
-    return all(_is_request(automaton, each) for each in expected)
-
-
-def _is_request(automaton: PrdAutomaton, expected: Expected) -> bool:
+def _is_from_others(automaton: PrdAutomaton, expected: Expected) -> bool:
     pattern = automaton.transitions[expected.transition].pattern
     assert pattern is not None
     alternatives = [pattern.labels, *(each.labels for each in pattern.also)]
     return any(
-        labels and all(label == "req" or label.startswith("req ") for label in labels)
+        labels and all(_kind(label) in ("req", "other") for label in labels)
         for labels in alternatives
     )
 
 
+def _kind(label: str) -> str:
+    return label.partition(" ")[0]
+
+
 def _one(expected: Expected) -> str:
-    times = _times(expected.window)
+    times = window_words(expected.window)
     values = " and ".join(expected.values)
     told = f"{expected.text} with {values}" if values else expected.text
     return f"{told} {times}" if times else told
 
 
-def _times(window: Window) -> str:
+def window_words(window: Window) -> str:
+    """The times in words; "" if any time will do."""
     if window.latest is None:
         if not window.earliest:
             return ""

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from whence.expr.scope import Problem
 from whence.model.chart import Assign, Effect, Send, VariableType
-from whence.source import SourceText
+from whence.source import Origin, SourceText
 
 __all__ = [
     "NAME",
@@ -25,6 +25,10 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _RANGE = re.compile(r"int\s*\[\s*(-?\d{1,10})\s*,\s*(-?\d{1,10})\s*\]", re.ASCII)
 _FRACTION = r"(-?\d{1,9}(?:\.\d{1,9})?)"
 _FLOAT = re.compile(rf"float\s*\[\s*{_FRACTION}\s*,\s*{_FRACTION}\s*\]", re.ASCII)
+_FIXED = re.compile(
+    rf"fixed\s*\[\s*{_FRACTION}\s*,\s*{_FRACTION}\s*,\s*(\d{{1,9}}(?:\.\d{{1,9}}|/\d{{1,9}})?)\s*\]",
+    re.ASCII,
+)
 _ENUM = re.compile(r"enum\s*\{([^{}]*)\}")
 _WRAPPING = {
     f"{sign}int{bits}": (0 if sign else -(2 ** (bits - 1)), 2 ** (bits - (not sign)) - 1)
@@ -32,7 +36,8 @@ _WRAPPING = {
     for sign in ("", "u")
 }
 _TYPES = (
-    "bool, int, int[lo,hi], int8, uint8, int16, uint16, enum {a, b}, float, float[lo,hi] or timer"
+    "bool, int, int[lo,hi], int8, uint8, int16, uint16, enum {a, b}, float, float[lo,hi], "
+    "fixed[lo,hi,step] or timer"
 )
 
 _SEND = re.compile(r"\s*send\b\s*(?![-+*/%&|^<>:=.])(.*)", re.DOTALL)
@@ -90,6 +95,8 @@ def read_type(source: SourceText) -> VariableType:
         if bounds[0] > bounds[1]:
             raise Problem(f"the range {found[1]} to {found[2]} is empty", place)
         return VariableType(kind="float", bounds=bounds)
+    if found := _FIXED.fullmatch(text):
+        return _fixed(Fraction(found[1]), Fraction(found[2]), found[3], place)
     if found := _ENUM.fullmatch(text):
         members = tuple(member.strip() for member in found[1].split(","))
         for member in members:
@@ -105,6 +112,21 @@ def read_type(source: SourceText) -> VariableType:
     raise Problem(f"unknown type `{text[:40]}`", place, f"expected {_TYPES}")
 
 
+def _fixed(low: Fraction, high: Fraction, written: str, place: Origin) -> VariableType:
+    if written.endswith("/0"):
+        raise Problem("a step of 1/0", place)
+    step = Fraction(written)
+    if step.numerator != 1:
+        raise Problem(
+            f"the step {written} of a fixed-point number", place, "expected 1/k, such as 0.1 or 1/8"
+        )
+    if low > high:
+        raise Problem(f"the range {low} to {high} is empty", place)
+    if (low / step).denominator != 1 or (high / step).denominator != 1:
+        raise Problem(f"the bounds are no multiples of the step {written}", place)
+    return VariableType(kind="float", bounds=(low, high), step=step)
+
+
 def write_type(type_: VariableType) -> str:
     match type_.kind:
         case "enum":
@@ -118,6 +140,9 @@ def write_type(type_: VariableType) -> str:
             return "int"
         case "int":
             return f"int[{type_.lo},{type_.hi}]"
+        case "float" if type_.bounds is not None and type_.step is not None:
+            bounds_ = ",".join(_decimal(bound) for bound in type_.bounds)
+            return f"fixed[{bounds_},{type_.step}]"
         case "float" if type_.bounds is not None:
             return f"float[{_decimal(type_.bounds[0])},{_decimal(type_.bounds[1])}]"
     return type_.kind

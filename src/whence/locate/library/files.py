@@ -202,7 +202,7 @@ def c_fopen(machine: Machine, site: int, name: Pointer, mode: Pointer) -> Pointe
     how = machine.text(mode, site).decode("latin-1").replace("b", "").replace("t", "")
     if how not in ("r", "w", "a", "r+", "w+", "a+"):
         raise Undefined("call", f"`fopen` with the mode `{how}`", site)
-    known = machine.files.get(path)
+    known = machine.file(path)
     if known is None and how in ("r", "r+"):
         machine.set_errno(2)
         return NULL
@@ -287,4 +287,4 @@ def c_setvbuf(
 def c_remove(machine: Machine, site: int, name: Pointer) -> int:
     path = machine.text(name, site).decode("utf-8", "surrogateescape")
     machine.written.discard(path)
-    return 0 if machine.files.pop(path, None) is not None else -1
+    return 0 if machine.remove(path) else -1
