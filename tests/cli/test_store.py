@@ -114,6 +114,18 @@ def test_queries_and_diagnoses(whence: Run, store: Path) -> None:
     assert "nothing to be compared by" in ended.err
 
 
+def test_tests_that_ran(whence: Run, store: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "suite"
+    assert whence("tests", EXAMPLES / "turn_indicator.yaml", "--kind", "state", "-o", suite)
+    ran = ("run", suite, "--sut", "model", "--store", store, "--code", "v1")
+    printed = json.loads(whence(*ran, "--format", "json").out)
+    assert json.loads(whence("history", store, "--run", 1).out) == printed
+    (run,) = document(whence, HISTORY, "history", store)["runs"]
+    assert run["verdicts"] == {"pass": len(printed["verdicts"])}
+    assert (run["verdict"], run["complete"]) == ("nothing", True)
+    assert run["model_hash"] == printed["hash"]
+
+
 def test_bad_stores(whence: Run, tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("notes " * 1000)

@@ -72,9 +72,9 @@ def keep(
     verdict: RunVerdict = "nothing",
     complete: bool = True,
 ) -> int:
-    """Stores the JSON document of a command (`check/1`, `locate/1`, `tests/1`), and returns the
-    number of the run. `model` is its file, `name` what it is called, `files` all that it is read
-    from. Raises InputError if the document is not as its schema says."""
+    """Stores the JSON document of a command (`check/1`, `locate/1`, `run/1`, `tests/1`); returns
+    the number of the run. `model` is its file, `name` what it is called, `files` all that it is
+    read from. Raises InputError if the document is not as its schema says."""
     from whence.api.models import version
     from whence.store.results import keep_document
     from whence.store.runs import About
@@ -85,7 +85,7 @@ def keep(
         command=str(document["schema"]).partition("/")[0],
         model=model,
         model_name=name,
-        model_hash=_hash(files),
+        model_hash=_hash(files) or str(document.get("hash", "")),
         whence=version(),
         code=code,
     )
@@ -97,10 +97,11 @@ def _check(document: Mapping[str, Any]) -> None:
     import jsonschema
 
     from whence.report.locate_schema import LOCATE
+    from whence.report.run_schema import RUN
     from whence.report.schema import CHECK
     from whence.report.tests_schema import TESTS
 
-    schemas = {"check/1": CHECK, "locate/1": LOCATE, "tests/1": TESTS}
+    schemas = {"check/1": CHECK, "locate/1": LOCATE, "tests/1": TESTS, "run/1": RUN}
     schema = schemas.get(document.get("schema", ""))
     if schema is None:
         raise InputError(

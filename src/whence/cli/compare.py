@@ -14,8 +14,8 @@ from whence.cli.stores import StoreArgument
 HELP = """What is different between two runs in a store?
 
 Tells which classes of faults are new in the later run, gone from it, and still there, and which
-traces (of `whence check`: queries; of `whence locate`: diagnoses) have another verdict. Traces are
-the same if their files are, or, in other folders, if their names are.
+traces (of `whence check`: queries; of `whence run`: tests; of `whence locate`: diagnoses) have
+another verdict. Traces are the same if their files are, or, in other folders, if their names are.
 
 \b
 Exit status:

@@ -42,6 +42,7 @@ def _places(diagnosis: Json) -> str:
 KINDS: Final[Mapping[str, Kind]] = {
     "check/1": Kind("queries", "query", lambda each: each["query"], lambda each: each["verdict"]),
     "locate/1": Kind("diagnoses", "diagnosis", _places, lambda _: "possible"),
+    "run/1": Kind("verdicts", "test", lambda each: each["test"], lambda each: each["verdict"]),
     "tests/1": Kind("goals", "goal", lambda each: each["id"], lambda each: each["status"]),
 }
 
