@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from whence.source import Diagnostic, Origin, UsageError
 
 if TYPE_CHECKING:
-    from whence.campaign.triage import Progress
+    from whence.campaign.inputs import Inputs
+    from whence.campaign.memory import Memory
+    from whence.campaign.triage import Progress, Settings
     from whence.model.ecu import Timing
     from whence.triage.findings import Triage
     from whence.triage.models import PrdModel
@@ -42,6 +45,8 @@ def triage(
     verify: bool = False,
     workers: int | None = 1,
     resume: AnyPath | None = None,
+    store: AnyPath | None = None,
+    code: str = "",
     progress: Progress | None = None,
 ) -> Triage:
     """The faults of all traces in the logs, and their classes.
@@ -56,12 +61,16 @@ def triage(
     `hide` are variables and clocks that explanations ignore, `group` says what makes a class,
     `known` is a file with the classes of an earlier run. With `verify`, the proof of each
     explanation is checked. `workers` None: as many processes as there are processors, if the work
-    is worth it. `resume` is a file in which finished logs are remembered, and looked up.
+    is worth it. `resume` is a file in which finished logs are remembered, and looked up. `store` is
+    a file or URL to store the run in, log by log; it remembers finished logs too. `code` is how the
+    version of the code that was tested is called there.
 
     A log that cannot be read or replayed is told as a broken trace. Raises InputError if the model
     cannot be read or there are no logs.
     """
     from whence.campaign.inputs import find_logs
+    from whence.campaign.journal import Journal
+    from whence.campaign.memory import JournalMemory
     from whence.campaign.triage import Settings, triage_logs
     from whence.formats.can.addresses import parse_pair
     from whence.triage.findings import LogOptions
@@ -86,21 +95,74 @@ def triage(
 
         read_pdx(str(pdx))  # what is wrong with it is said before any work
     found = find_logs(map(str, logs))
-    fingerprint = ""
-    if resume is not None and not isinstance(model, PrdModel):
-        fingerprint = _fingerprint([model, *([pdx] if pdx is not None else [])], chosen, timing)
+    remembered = resume is not None or store is not None
     settings = Settings(
         options=options,
         pdx="" if pdx is None else str(pdx),
         grouping=group,
         workers=_workers(workers, len(found.logs)),
-        journal="" if resume is None else str(resume),
-        fingerprint=fingerprint,
+        fingerprint=_fingerprint(model, pdx, chosen, timing) if remembered else "",
         earlier=earlier,
     )
-    return triage_logs(
-        loaded, found.logs, settings, passed_over=found.passed_over, progress=progress
+    if resume is not None and not settings.fingerprint:
+        raise UsageError("only for a model from a file can be remembered what was done")
+    if resume is not None and store is not None:
+        raise UsageError("a store remembers what was done: it needs no journal to go on from")
+    with ExitStack() as ends:
+        memory: Memory | None = None
+        if resume is not None:
+            memory = JournalMemory(ends.enter_context(closing(Journal(resume))))
+        elif store is not None:
+            asked = {"parameters": chosen, "pairs": [*pairs], "split": split and str(split)}
+            memory = ends.enter_context(_stored(store, loaded, found, settings, asked, code))
+        return triage_logs(
+            loaded,
+            found.logs,
+            settings,
+            memory=memory,
+            passed_over=found.passed_over,
+            progress=progress,
+        )
+
+
+@contextmanager
+def _stored(
+    store: AnyPath,
+    model: PrdModel,
+    found: Inputs,
+    settings: Settings,
+    asked: Mapping[str, object],
+    code: str,
+) -> Iterator[Memory]:
+    """A run in a store, that ends there when its answer is known."""
+    from whence.api.models import version
+    from whence.campaign.journal import content_hash
+    from whence.store.runs import TRIAGE, About
+    from whence.store.store import open_store
+    from whence.store.triage import StoredTriage, triage_head
+
+    options = settings.options
+    about = About(
+        command=TRIAGE,
+        model=model.file or model.automaton.name,
+        model_name=model.automaton.name,
+        model_hash=content_hash(model.file) if settings.fingerprint else "",
+        whence=version(),
+        code=code,
+        grouping=settings.grouping,
+        planned=len(found.logs),
+        options={
+            **asked,
+            "pdx": settings.pdx,
+            "ecu": options.ecu,
+            "errors": options.errors,
+            "complete": options.complete,
+            "hide": [*options.hide],
+        },
+        head=triage_head(model.requirements, found.passed_over, settings.earlier, options.verify),
     )
+    with open_store(store, to_write=True) as opened:
+        yield StoredTriage(opened, about, settings.grouping)
 
 
 def _workers(wanted: int | None, logs: int) -> int:
@@ -130,12 +192,19 @@ def _known_names(model: PrdModel, hide: Iterable[str]) -> None:
 
 
 def _fingerprint(
-    files: Sequence[AnyPath], parameters: Mapping[str, str | int], timing: Timing | None
+    model: AnyPath | PrdModel,
+    pdx: AnyPath | None,
+    parameters: Mapping[str, str | int],
+    timing: Timing | None,
 ) -> str:
+    """What decides the result besides the log and the options; "" of a model that is no file."""
     from whence.api.models import version
     from whence.campaign.journal import content_hash
+    from whence.triage.models import PrdModel
 
-    contents = [content_hash(file) for file in files]
+    if isinstance(model, PrdModel):
+        return ""
+    contents = [content_hash(file) for file in (model, pdx) if file is not None]
     return json.dumps([version(), contents, sorted(parameters.items()), repr(timing)])
 
 

@@ -1,15 +1,18 @@
-"""Dataclasses as JSON and back, by their types: what a journal keeps.
+"""Dataclasses as JSON and back, by their types: what journals and stores keep.
 
-A dataclass is a list of its fields in order, a fraction a text. Reading checks everything, as
-whoever can write the file can write anything: what does not fit raises ValueError.
+A dataclass is a list of its fields in order, a mapping a list of pairs, a fraction a text, and
+bytes are an object with their hexadecimal digits. Reading checks everything, as whoever can write
+the file can write anything: what does not fit raises ValueError.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import types
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 __all__ = ["from_record", "to_record"]
@@ -24,6 +27,10 @@ def to_record(value: object) -> object:
         return str(value)
     if isinstance(value, tuple):
         return [to_record(each) for each in value]
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    if isinstance(value, Mapping):
+        return [[to_record(name), to_record(each)] for name, each in value.items()]
     if dataclasses.is_dataclass(value):
         return [to_record(getattr(value, f.name)) for f in dataclasses.fields(value)]
     raise TypeError(f"{type(value).__name__} cannot be kept")
@@ -52,9 +59,10 @@ def _read(kind: Any, record: object) -> Any:
         if record not in arguments:
             raise ValueError(f"{record!r} is none of {arguments}")
         return record
+    if kind is bytes:
+        return _bytes(record)
     if origin in (Union, types.UnionType):
-        (other,) = [each for each in arguments if each is not type(None)]
-        return None if record is None else _read(other, record)
+        return _one_of(arguments, record)
     if not isinstance(record, list):
         raise ValueError(f"{record!r} is no list")
     if origin is tuple:
@@ -63,10 +71,39 @@ def _read(kind: Any, record: object) -> Any:
         if len(arguments) != len(record):
             raise ValueError("a list of another length")
         return tuple(map(_read, arguments, record))
+    if origin is Mapping:
+        return MappingProxyType(dict(_pair(arguments, each) for each in record))
     hints = _fields(kind)
     if len(hints) != len(record):
         raise ValueError(f"not the fields of a {kind.__name__}")
     return kind(*map(_read, hints, record))
+
+
+def _pair(kinds: tuple[Any, ...], record: object) -> tuple[Any, Any]:
+    if not isinstance(record, list) or len(record) != 2:
+        raise ValueError(f"{record!r} is no pair")
+    return _read(kinds[0], record[0]), _read(kinds[1], record[1])
+
+
+def _one_of(kinds: tuple[Any, ...], record: object) -> Any:
+    """Optional values, and values of one of several plain types, which records tell apart."""
+    others = [each for each in kinds if each is not type(None)]
+    if record is None and len(others) < len(kinds):
+        return None
+    if len(others) == 1:
+        return _read(others[0], record)
+    for kind in others:
+        if type(record) is (dict if kind is bytes else kind):
+            return _read(kind, record)
+    raise ValueError(f"{record!r} is none of {others}")
+
+
+def _bytes(record: object) -> bytes:
+    if not isinstance(record, dict) or record.keys() != {"hex"}:
+        raise ValueError(f"{record!r} is no bytes")
+    if not isinstance(record["hex"], str):
+        raise ValueError(f"{record!r} is no bytes")
+    return bytes.fromhex(record["hex"])
 
 
 @cache

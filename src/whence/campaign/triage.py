@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from whence.campaign.journal import Journal, content_hash, key_of
+from whence.campaign.journal import content_hash, key_of
+from whence.campaign.memory import Memory, Piece
 from whence.campaign.processes import in_processes
-from whence.campaign.records import from_record, to_record
 from whence.model.prd import PrdAutomaton
-from whence.source import UsageError
 from whence.triage.findings import (
     FoundTrace,
     KnownClass,
@@ -41,14 +40,13 @@ Progress: TypeAlias = Callable[[int, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`workers`: so many processes, 1: this one. `journal`: the file to go on from. `fingerprint`
-    has in it whatever decides what is found in a log, besides `options` and the log."""
+    """`workers`: so many processes, 1: this one. `fingerprint` has in it whatever decides what is
+    found in a log, besides `options` and the log; "" if that cannot be said."""
 
     options: LogOptions = field(default_factory=LogOptions)
     pdx: str = ""
     grouping: Grouping = "similar"
     workers: int = 1
-    journal: str = ""
     fingerprint: str = ""
     earlier: tuple[KnownClass, ...] | None = None
 
@@ -91,25 +89,23 @@ def triage_logs(
     logs: Sequence[str],
     settings: Settings,
     *,
+    memory: Memory | None = None,
     passed_over: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Triage:
-    """All traces of all logs. When it is interrupted (KeyboardInterrupt), it tells what was found
-    until then, marked as not complete."""
+    """All traces of all logs, but for those that `memory` knows. When it is interrupted
+    (KeyboardInterrupt), it tells what was found until then, marked as not complete."""
     gathering = Gathering(settings.grouping)
     work = Work(model.automaton, settings.options, settings.pdx)
-    journal = Journal(settings.journal) if settings.journal else None
-    if journal is not None and not settings.fingerprint:
-        raise UsageError("only for a model from a file can be remembered what was done")
     complete = True
-    with closing(journal) if journal is not None else nullcontext():
-        try:
-            _all(work, logs, settings, gathering, journal, progress)
-        except KeyboardInterrupt:
-            complete = False
-        if journal is not None:
-            _explain_again(work, logs, gathering)
-    return gathering.triage(
+    pieces: dict[int, Piece] = {}
+    try:
+        _all(work, logs, settings, gathering, memory, pieces, progress)
+    except KeyboardInterrupt:
+        complete = False
+    if memory is not None:
+        _explain_again(work, logs, gathering, memory, pieces)
+    answer = gathering.triage(
         model.file or model.automaton.name,
         len(logs),
         requirements=model.requirements,
@@ -118,6 +114,9 @@ def triage_logs(
         complete=complete,
         passed_over=passed_over,
     )
+    if memory is not None:
+        memory.answered(answer)
+    return answer
 
 
 def _all(
@@ -125,20 +124,15 @@ def _all(
     logs: Sequence[str],
     settings: Settings,
     gathering: Gathering,
-    journal: Journal | None,
+    memory: Memory | None,
+    pieces: dict[int, Piece],
     progress: Progress | None,
 ) -> None:
-    keys: dict[int, str] = {}
-    left: list[int] = []
-    for number, path in enumerate(logs):
-        known = None
-        if journal is not None:
-            keys[number] = _key(settings, path)
-            known = _remembered(journal, keys[number], path)
-        if known is None:
-            left.append(number)
-        else:
-            gathering.add(number, Judged(known))
+    if memory is not None:
+        pieces.update((number, _piece(settings, number, path)) for number, path in enumerate(logs))
+        for piece, judged in memory.recall([*pieces.values()]):
+            gathering.add(piece.number, judged)
+    left = [number for number in range(len(logs)) if number not in gathering.found]
     done = len(logs) - len(left)
     if progress is not None:
         progress(done, len(logs), gathering.faults)
@@ -146,22 +140,31 @@ def _all(
     answers = _here(work, logs, left) if workers <= 1 else _elsewhere(work, logs, left, workers)
     with closing(answers):
         for number, judged in answers:
+            # First it is remembered, then told: what is told is never lost.
+            if memory is not None:
+                memory.keep(pieces[number], judged)
             gathering.add(number, judged)
-            if journal is not None and not judged.findings.defect and keys[number]:
-                journal.add(keys[number], to_record(judged.findings))
             done += 1
             if progress is not None:
                 progress(done, len(logs), gathering.faults)
 
 
-def _explain_again(work: Work, logs: Sequence[str], gathering: Gathering) -> None:
+def _explain_again(
+    work: Work,
+    logs: Sequence[str],
+    gathering: Gathering,
+    memory: Memory,
+    pieces: Mapping[int, Piece],
+) -> None:
     """Of what was remembered, the representatives are looked at once more: it is told in short."""
     one = worker(work)
     seen: set[int] = set()
     while missing := gathering.missing() - seen:
         seen |= missing
         for number in sorted(missing):
-            gathering.add(number, one((logs[number], {})))
+            judged = one((logs[number], {}))
+            gathering.add(number, judged)
+            memory.explained(pieces[number], judged)
 
 
 def _here(work: Work, logs: Sequence[str], left: Iterable[int]) -> Done:
@@ -193,29 +196,13 @@ def _failed(path: str, why: str) -> Judged:
     return Judged(LogFindings((FoundTrace(name, path, "broken", reason=why),), defect=True))
 
 
-# ------------------------------------------------------------------------------------- journal
-
-
-def _key(settings: Settings, path: str) -> str:
-    """Everything that decides what is found in the log; "" if it cannot be read."""
+def _piece(settings: Settings, number: int, path: str) -> Piece:
+    """The key is made of everything that decides what is found in the log."""
     try:
         content = content_hash(path)
     except OSError:
-        return ""
-    return key_of((settings.fingerprint, repr(settings.options), os.path.basename(path), content))
-
-
-def _remembered(journal: Journal, key: str, path: str) -> LogFindings | None:
-    record = journal.get(key)
-    if record is None:
-        return None
-    try:
-        found = from_record(LogFindings, record)
-    except (ValueError, TypeError):
-        return None
-    traces = range(len(found.traces))
-    told = [*(each.trace for each in found.faults), *(each.trace for each in found.marks)]
-    if not traces or any(number is not None and number not in traces for number in told):
-        return None
-    # The log may have moved.
-    return replace(found, traces=tuple(replace(trace, file=path) for trace in found.traces))
+        return Piece(number, path)
+    if not settings.fingerprint:
+        return Piece(number, path, content)
+    parts = (settings.fingerprint, repr(settings.options), os.path.basename(path), content)
+    return Piece(number, path, content, key_of(parts))

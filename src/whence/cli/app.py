@@ -11,7 +11,9 @@ import typer
 from whence.cli import (
     causes,
     check,
+    compare,
     events,
+    history,
     info,
     locate,
     prd,
@@ -37,6 +39,8 @@ What each command answers:
   replay  Is this trace really a run of this model?
   triage  How many bugs are these failing tests?
   locate  Which lines of this C code can be the fault?
+  history Which faults were seen when?
+  compare What is different between two runs?
   info    What is in this model?
   events  What happened in these logs?
   prd     What does this model of requirements say?
@@ -60,6 +64,8 @@ Examples:
   whence run suite/ --sut c:system.c
   whence events bus.log
   whence triage requirements.yaml logs/
+  whence triage requirements.yaml logs/ --store results.db
+  whence history results.db
 """
 
 
@@ -92,6 +98,7 @@ app = typer.Typer(
 )
 app.callback(help=HELP)(_options)
 for command in (
-    check, causes, tests, run, ranges, repair, replay, triage, locate, events, prd, info,
+    check, causes, tests, run, ranges, repair, replay, triage, locate, history, compare, events,
+    prd, info,
 ):  # fmt: skip
     command.register(app)

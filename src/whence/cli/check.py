@@ -6,13 +6,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from whence.cli.common import Format, FormatOption, ModelArgument, complain, read_model, terminal
 from whence.cli.errors import rendered
 from whence.cli.status import ExitStatus
+from whence.cli.stores import CodeOption, StoreOption
 from whence.cli.watch import noticing_interruption, watching
 from whence.source import Diagnostic, Origin, SourceText, UsageError, WhenceError
 
@@ -94,17 +95,21 @@ def check(
     verify: Annotated[
         bool, typer.Option("--verify", help="Replay each run on the model, by other means.")
     ] = False,
+    store: StoreOption = None,
+    code: CodeOption = "",
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print only the verdicts, and no progress.")
     ] = False,
 ) -> None:
     from whence import api, files
+    from whence.api.store import check_store
 
     # What can be seen to be wrong is said before any work.
     limits = api.parse_budget(budget) if budget is not None else None
     for path in (report, save_trace):
         if path is not None:
             files.check_writable(path)
+    check_store(store)
     read = read_model(model, queries)
     session = _Session(read, _asked(read, query or [], queries), verify)
     settings: Settings = {
@@ -123,6 +128,11 @@ def check(
         except WhenceError as error:
             failed.append(error)
     notes = session.save_traces(save_trace, failed) if save_trace is not None else []
+    if store is not None:
+        try:
+            session.keep(store, code, [model, *([queries] if queries is not None else [])])
+        except WhenceError as error:
+            failed.append(error)
     session.show(output_format, quiet)
     for wrong in (*session.errors, *failed):
         complain(rendered(wrong))
@@ -218,6 +228,21 @@ class _Session:
                 failed.append(error)
         return notes or ["no trace to save"]
 
+    def keep(self, store: str, code: str, files: Sequence[str]) -> None:
+        from whence.api.store import keep
+
+        verdict = self.status().outcome
+        keep(
+            store,
+            self._document(),
+            model=self.model.file,
+            name=self.model.network.name,
+            files=files,
+            code=code,
+            verdict=verdict,
+            complete=verdict != "gave up",
+        )
+
     def show(self, output_format: Format, quiet: bool) -> None:
         if output_format == "json":
             self._show_json()
@@ -225,9 +250,14 @@ class _Session:
             self._show_text(quiet)
 
     def _show_json(self) -> None:
-        from whence.api import fields, to_text
+        from whence.api import to_text
 
-        document = self.model.to_json(self.results)
+        sys.stdout.write(to_text(self._document()))
+
+    def _document(self) -> dict[str, Any]:
+        from whence.api import fields
+
+        document: dict[str, Any] = self.model.to_json(self.results)
         document["partial"] = self._open > 0
         document["diagnostics"] = [
             fields(diagnostic) for error in self.errors for diagnostic in error.diagnostics
@@ -236,7 +266,7 @@ class _Session:
             for entry in document["queries"]:
                 # A trace that does not replay never gets here.
                 entry["verified"] = entry["trace"] is not None
-        sys.stdout.write(to_text(document))
+        return document
 
     def _show_text(self, quiet: bool) -> None:
         from rich.text import Text

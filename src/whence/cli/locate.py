@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -12,6 +14,7 @@ from whence.cli.common import complain, terminal
 from whence.cli.counterexample import QuietOption
 from whence.cli.errors import rendered
 from whence.cli.status import ExitStatus
+from whence.cli.stores import CodeOption, StoreOption
 from whence.cli.watch import watching
 from whence.source import Diagnostic, UsageError, WhenceError
 
@@ -167,10 +170,13 @@ def locate(
         Literal["text", "json", "sarif"],
         typer.Option("--format", help="Text for people; JSON or SARIF for programs."),
     ] = "text",
+    store: StoreOption = None,
+    code: CodeOption = "",
     quiet: QuietOption = False,
 ) -> None:
     from whence import files as written
     from whence.api.code import locate as run
+    from whence.api.store import check_store
     from whence.formats.c.read import COptions
     from whence.locate.localize import Settings
     from whence.locate.results import Stop
@@ -178,6 +184,7 @@ def locate(
     # What can be seen to be wrong is said before any work.
     if report is not None:
         written.check_writable(report)
+    check_store(store)
     settings = Settings(
         model=_model(like_thesis, granularity, check, trust),
         minimum=most is None,
@@ -224,6 +231,11 @@ def locate(
     if report is not None:
         try:
             written.write_atomically(report, _page(located, top))
+        except WhenceError as error:
+            failed = error
+    if store is not None:
+        try:
+            _keep(located, store, code, files)
         except WhenceError as error:
             failed = error
     _show(located, output_format, top, quiet)
@@ -284,6 +296,23 @@ def _status(located: Located) -> ExitStatus:
     if not found.failing:
         return ExitStatus.NOTHING_WRONG
     return ExitStatus.FOUND if found.complete else ExitStatus.GAVE_UP
+
+
+def _keep(located: Located, store: str, code: str, files: Sequence[str]) -> None:
+    from whence.api import version
+    from whence.api.store import keep
+    from whence.report.locate_json import locate_document
+
+    keep(
+        store,
+        locate_document(located.found, located.csr, version()),
+        model=files[0],
+        name=PurePath(files[0]).name,
+        files=located.program.files,
+        code=code,
+        verdict=_status(located).outcome,
+        complete=located.found.complete,
+    )
 
 
 def _apply(located: Located) -> None:

@@ -10,6 +10,7 @@ import typer
 from whence.cli.common import FormatOption, complain, terminal
 from whence.cli.counterexample import QuietOption
 from whence.cli.status import ExitStatus
+from whence.cli.stores import CodeOption, StoreOption
 from whence.cli.watch import watching
 from whence.source import UsageError
 
@@ -134,15 +135,19 @@ def run(
         typer.Option("--c-interface", help="Print the header that C systems implement, and end."),
     ] = False,
     output_format: FormatOption = "text",
+    store: StoreOption = None,
+    code: CodeOption = "",
     quiet: QuietOption = False,
 ) -> None:
     from whence.api import to_text, version
     from whence.api.runs import RunOptions, open_suite, write_run
+    from whence.api.store import check_store, keep
     from whence.report.run_json import run_document
     from whence.report.run_text import run_text
 
     if resume and output is None:
         raise UsageError("--resume needs the folder with the earlier results: -o FOLDER")
+    check_store(store)
     opened = open_suite(suite, model, force=force)
     if c_interface:
         sys.stdout.write(opened.c_interface()[1])
@@ -167,6 +172,16 @@ def run(
         result = opened.run(sut, options, watch.stage)
     if output is not None:
         write_run(result, output)
+    if store is not None:
+        keep(
+            store,
+            run_document(result, version()),
+            model=result.suite.file,
+            name=result.suite.model,
+            code=code,
+            verdict=_status(result).outcome,
+            complete=result.complete,
+        )
     if output_format == "json":
         sys.stdout.write(to_text(run_document(result, version())))
     else:

@@ -1,6 +1,10 @@
 """The exit statuses of every command."""
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from whence.store.runs import RunVerdict
 
 
 class ExitStatus(IntEnum):
@@ -19,3 +23,18 @@ class ExitStatus(IntEnum):
     """As shells report a process ended by SIGINT."""
     BROKEN_PIPE = 141
     """As shells report a process ended by SIGPIPE: whoever read the output stopped reading."""
+
+    @property
+    def outcome(self) -> "RunVerdict":
+        """As a store of results has it."""
+        match self:
+            case ExitStatus.NOTHING_WRONG:
+                return "nothing"
+            case ExitStatus.FOUND:
+                return "found"
+            case ExitStatus.BAD_INPUT:
+                return "bad"
+            case ExitStatus.GAVE_UP | ExitStatus.INTERRUPTED:
+                return "gave up"
+            case _:
+                return "defect"

@@ -11,6 +11,7 @@ import typer
 from whence.cli.common import complain, terminal
 from whence.cli.counterexample import QuietOption
 from whence.cli.status import ExitStatus
+from whence.cli.stores import CodeOption, StoreOption
 from whence.cli.watch import noticing_interruption, watching
 from whence.source import Diagnostic, UsageError
 
@@ -42,6 +43,7 @@ Examples:
   whence triage ecu.pdx --set variant=base 'night/*.asc' -o triage.sarif
   whence triage requirements.yaml logs/ --classes this.json --known last.json
   whence triage requirements.yaml logs/ --workers 8 --resume done.journal
+  whence triage requirements.yaml logs/ --store results.db --code v1.4
   whence triage requirements.yaml logs/ --group events --annotate marked/
 """
 
@@ -148,6 +150,8 @@ def triage(
             metavar="FILE", help="Remember there what is done, and go on from what is there."
         ),
     ] = None,
+    store: StoreOption = None,
+    code: CodeOption = "",
     annotate: Annotated[
         str | None,
         typer.Option(
@@ -213,6 +217,8 @@ def triage(
             verify=verify,
             workers=workers,
             resume=resume,
+            store=store,
+            code=code,
             progress=progress,
         )
     problems = [diagnostic for each in found.problems.values() for diagnostic in each]
@@ -251,12 +257,10 @@ def _split(text: str | None) -> SplitAt:
 
 
 def _status(found: Triage) -> ExitStatus:
-    if found.defects:
-        return ExitStatus.INTERNAL
-    if not found.complete:
-        return ExitStatus.GAVE_UP
-    if found.of_verdict("broken"):
-        return ExitStatus.BAD_INPUT
-    broken = any(each.severity == "error" for several in found.problems.values()
-                 for each in several)  # fmt: skip
-    return ExitStatus.FOUND if found.faults or broken else ExitStatus.NOTHING_WRONG
+    return {
+        "nothing": ExitStatus.NOTHING_WRONG,
+        "found": ExitStatus.FOUND,
+        "bad": ExitStatus.BAD_INPUT,
+        "gave up": ExitStatus.GAVE_UP,
+        "defect": ExitStatus.INTERNAL,
+    }[found.outcome]

@@ -29,6 +29,7 @@ __all__ = [
     "KnownClass",
     "LogFindings",
     "LogOptions",
+    "Outcome",
     "Problem",
     "Rank",
     "Role",
@@ -40,6 +41,8 @@ __all__ = [
 
 #: `broken`: the trace cannot be replayed, which has a reason.
 TraceVerdict: TypeAlias = Literal["conforming", "faulty", "broken"]
+#: `bad`: a log cannot be replayed. `gave up`: interrupted. `defect`: of whence itself.
+Outcome: TypeAlias = Literal["nothing", "found", "bad", "gave up", "defect"]
 #: Compared with the classes of an earlier run; "" if there was none.
 ClassStatus: TypeAlias = Literal["new", "known", ""]
 #: What an event has to do with a fault. `context`: it comes before what was looked at.
@@ -287,6 +290,19 @@ class Triage:
     )
     #: The texts of requirements, by number.
     requirements: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended, in a word."""
+        if self.defects:
+            return "defect"
+        if not self.complete:
+            return "gave up"
+        if self.of_verdict("broken"):
+            return "bad"
+        problems = (each for several in self.problems.values() for each in several)
+        wrong = bool(self.faults) or any(each.severity == "error" for each in problems)
+        return "found" if wrong else "nothing"
 
     def of_verdict(self, verdict: TraceVerdict) -> tuple[FoundTrace, ...]:
         return tuple(trace for trace in self.traces if trace.verdict == verdict)

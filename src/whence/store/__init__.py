@@ -1,0 +1,1 @@
+"""Results that stay: runs of commands, and what they found, in a database."""

@@ -1,0 +1,1 @@
+"""The steps, in their order: each is named for what is there behind it."""
