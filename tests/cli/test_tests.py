@@ -26,7 +26,7 @@ machines:
 def test_text(whence: Run) -> None:
     ended = whence("tests", TURN_INDICATOR)
     assert (ended.status, ended.err) == (0, "")
-    assert "127 of 127 goals are covered" in ended.out
+    assert "134 of 134 goals are covered" in ended.out
 
 
 def test_json(whence: Run) -> None:
@@ -34,7 +34,7 @@ def test_json(whence: Run) -> None:
     document = json.loads(ended.out)
     jsonschema.validate(document, TESTS)
     assert document["schema"] == "tests/1"
-    assert document["summary"] == {"covered": 127, "unreachable": 0, "open": 0}
+    assert document["summary"] == {"covered": 134, "unreachable": 0, "open": 0}
     assert document["hash"] == hashlib.sha256(TURN_INDICATOR.read_bytes()).hexdigest()
     tests = {test["id"]: test for test in document["tests"]}
     for goal in document["goals"]:
@@ -57,7 +57,10 @@ def test_a_suite_is_the_same_each_time_and_replaces_itself(whence: Run, tmp_path
     assert contents[0] == contents[1]
     assert len(contents[0]) < many
     manifest = json.loads(contents[0]["manifest.json"])
-    assert {one["file"] for one in manifest["tests"]} == set(contents[0]) - {"manifest.json"}
+    assert {one["file"] for one in manifest["tests"]} == set(contents[0]) - {
+        "index.html",
+        "manifest.json",
+    }
     for one in manifest["tests"]:
         jsonschema.validate(json.loads(contents[0][one["file"]]), TEST_CASE)
 
@@ -134,4 +137,39 @@ def test_a_model_that_cannot_start_says_so(whence: Run) -> None:
     text = " ".join(ended.out.split())
     assert "the default 0 of `ctr` is outside its range 1 to 1" in text
     assert "no run can start" in ended.out
-    assert "no test; 0 of 86 goals are covered" in ended.out
+    assert "no test; 0 of 89 goals are covered" in ended.out
+
+
+LATCH = """\
+variables: {i: "input int[0,3]", o: "output int[0,3]", seen: bool}
+machines:
+  M:
+    initial: P
+    states: {P: {entry: o = 0}, Q: {entry: "o = 3; seen = true"}}
+    transitions: [{from: P, to: Q, when: i > 1}, {from: Q, to: P, when: i == 0}]
+"""
+
+
+def test_mutants(whence: Run, tmp_path: Path) -> None:
+    path = tmp_path / "latch.yaml"
+    path.write_text(LATCH)
+    ended = whence("tests", path, "--kind", "state", "--mutate", "--format", "json")
+    document = json.loads(ended.out)
+    jsonschema.validate(document, TESTS)
+    mutation = document["mutation"]
+    assert mutation["survived"] > 0
+    assert mutation["equivalent"] > 0
+    assert len(mutation["mutants"]) == sum(
+        mutation[status] for status in ("killed", "survived", "equivalent")
+    )
+    ended = whence("tests", path, "--kind", "state", "--mutate")
+    assert "survived: m" in ended.out
+    assert "--kill puts them into the suite" in " ".join(ended.out.split())
+    folder = tmp_path / "suite"
+    ended = whence("tests", path, "--kind", "state", "--mutate", "--kill", "-o", folder)
+    assert "0 survived" in ended.out
+    assert "score 100.0 %" in ended.out
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert len(manifest["tests"]) == len(document["tests"]) + len(mutation["tests"])
+    assert "proved equivalent" in (folder / "index.html").read_text()
+    assert whence("run", folder).status == 0

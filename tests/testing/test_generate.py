@@ -7,14 +7,18 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as settings_of_hypothesis
+from tests.testing.strategies import charts
 from tests.testing.support import TURN_INDICATOR, model, shared
 
 from whence.formats.charts.xmi import read_xmi_file
 from whence.formats.charts.yaml import read_chart_file
-from whence.model.chart import UserGoal
+from whence.model.chart import Chart, UserGoal
 from whence.model.suite import Suite, TestCase
-from whence.source import SourceText, UnsupportedError
+from whence.source import InputError, SourceText, UnsupportedError
 from whence.testing.bounded_ltl import holds, read_goal
+from whence.testing.by_cone import groups
 from whence.testing.checks import widened
 from whence.testing.elaborate import elaborate
 from whence.testing.generate import GenerateSettings, generate
@@ -82,7 +86,7 @@ class TestTurnIndicator:
         assert self.suite.findings == ()
         assert {goal.status for goal in self.suite.goals} == {"covered"}
         kinds = {goal.kind for goal in self.suite.goals}
-        assert len(kinds) == 7
+        assert len(kinds) == 8
         # Counted by hand in the file: its simple states, and its transitions.
         assert sum(goal.kind == "state" for goal in self.suite.goals) == 11
         assert sum(goal.kind == "transition" for goal in self.suite.goals) == 19
@@ -163,6 +167,66 @@ def test_the_accelerations_change_no_answer() -> None:
     assert status == by_ident(generate(model(COUNTER), SOLVER_ONLY))
 
 
+TWO_PLANTS = """\
+variables: {a: input bool, b: "input int[0,65535]", x: output bool, y: output bool}
+machines:
+  M:
+    variables: {t: timer}
+    initial: P
+    states: {P: {}, Q: {entry: "reset(t); x = true"}, R: {}}
+    transitions: [{from: P, to: Q, when: a}, {from: Q, to: R, when: "elapsed(t, 70) && !a"}]
+  N:
+    variables: {n: uint16, u: timer}
+    initial: P
+    states: {P: {entry: reset(u)}, Q: {entry: y = true}, R: {}}
+    transitions:
+      - {from: P, to: P, when: "b > 300 && elapsed(u, 20)", do: n = n + b, priority: 1}
+      - {from: P, to: Q, when: n == 12345}
+      - {from: Q, to: R, when: n == 12346}
+"""
+
+
+def test_goals_are_looked_for_in_their_cones() -> None:
+    """What is found there is played on the whole model; what is not there is not in it."""
+    found = model(TWO_PLANTS)
+    parts = list(groups(found, goals_of(found, kinds=("state",)), Settings(bound=12)))
+    machines = [[m.name for m in part.reacher.model.machines] for part in parts]
+    assert sorted(machines) == [["M"], ["N"]]
+    assert [v.name for v in parts[0].reacher.model.having("input")] == ["a"]
+    settings = replace(SOLVER_ONLY, kinds=("state", "transition"), starts=0)
+    suite = generate(found, settings)
+    status = by_ident(suite)
+    assert status["state M.R"] == status["state N.Q"] == "covered"
+    assert status["state N.R"] == status["transition N.Q -> R"] == "unreachable"
+    plain = replace(settings, reach=replace(settings.reach, cone=False))
+    assert by_ident(generate(found, plain)) == status
+    for test in suite.tests:
+        expected = [(one.time, one.name, one.value) for one in test.expected]
+        seen = [one for one in replayed(found, test) if one[0] <= expected[-1][0]]
+        assert seen == expected
+
+
+@pytest.mark.nightly
+@settings_of_hypothesis(max_examples=25, deadline=None)
+@given(charts())
+def test_the_accelerations_never_contradict_each_other(chart: Chart) -> None:
+    try:
+        found = elaborate(chart)
+    except InputError:
+        return
+    reach = Settings(bound=4, cases=50, budget=500_000)
+    options = (reach, replace(reach, cone=False), replace(reach, abstract=False, incremental=False))
+    results = []
+    for option in options:
+        settings = GenerateSettings(walks=0, patience=0, reach=option, kinds=("state", "mcdc"))
+        results.append(by_ident(generate(found, settings)))
+    walked = by_ident(generate(found, GenerateSettings(kinds=("state", "mcdc"), reach=reach)))
+    for ident in walked:
+        those = {result[ident] for result in (*results, walked)}
+        assert those != {"covered", "unreachable"}, ident
+        assert not {"covered", "unreachable"} <= those, ident
+
+
 def test_a_formula_is_not_unreachable_because_what_it_needs_is_only_there_at_the_start() -> None:
     """`M.P` holds once, early; the counter has to go on for long behind it."""
     text = """\
@@ -214,7 +278,7 @@ def test_what_the_example_made_for_rt_tester_cannot_do_is_proved() -> None:
     the lever never comes back."""
     chart, _ = widened(read_xmi_file(shared("charts/rttesterexample.xmi")))
     suite = generate(elaborate(chart))
-    assert (suite.count("covered"), suite.count("unreachable"), suite.count("open")) == (75, 11, 0)
+    assert (suite.count("covered"), suite.count("unreachable"), suite.count("open")) == (78, 11, 0)
 
 
 # ------------------------------------------------------------------------------- temporal formulas

@@ -25,6 +25,7 @@ from whence.api.models import (
     to_text,
     version,
 )
+from whence.api.runs import OpenSuite, RunOptions, open_suite, write_run
 from whence.api.tests import TimedChart, load_timed_chart, write_suite
 
 if TYPE_CHECKING:
@@ -34,8 +35,10 @@ __all__ = [
     "CausesSettings",
     "Limits",
     "Model",
+    "OpenSuite",
     "Recorded",
     "RepairSettings",
+    "RunOptions",
     "Settings",
     "System",
     "TimedChart",
@@ -44,12 +47,14 @@ __all__ = [
     "load_system",
     "load_text",
     "load_timed_chart",
+    "open_suite",
     "parse_budget",
     "read_document",
     "read_document_text",
     "read_query_file",
     "to_text",
     "version",
+    "write_run",
     "write_suite",
 ]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +15,7 @@ from whence.source import Diagnostic, InputError, Origin, SourceText, UsageError
 
 if TYPE_CHECKING:
     from whence.model.chart import Chart
+    from whence.model.signals import Interface
     from whence.model.suite import Suite
 
 __all__ = ["TimedChart", "load_timed_chart", "write_suite"]
@@ -23,6 +24,8 @@ AnyPath = Path | str
 
 #: The file of a suite's folder that says what is in it.
 MANIFEST = "manifest.json"
+#: The same for people.
+PAGE = "index.html"
 
 
 @dataclass(frozen=True)
@@ -33,13 +36,14 @@ class TimedChart:
     chart: Chart
     hash: str
     notes: tuple[Diagnostic, ...] = ()
+    wide: bool = False
 
     def widened(self) -> TimedChart:
         """With ranges that have all defaults and all assigned values."""
         from whence.testing.checks import widened
 
         chart, notes = widened(self.chart)
-        return TimedChart(chart, self.hash, (*self.notes, *notes))
+        return TimedChart(chart, self.hash, (*self.notes, *notes), wide=True)
 
     def check(self) -> tuple[Diagnostic, ...]:
         """What is wrong with it, whatever tests are wanted."""
@@ -47,6 +51,36 @@ class TimedChart:
         from whence.testing.elaborate import elaborate
 
         return (*self.notes, *check_model(elaborate(self.chart)))
+
+    def interface(self) -> Interface:
+        """The inputs and outputs of the system."""
+        from whence.testing.elaborate import elaborate
+        from whence.testing.interface import interface_of
+        from whence.testing.part import system_part
+
+        return interface_of(system_part(elaborate(self.chart)))
+
+    def mutate(
+        self,
+        suite: Suite,
+        *,
+        seed: int = 0,
+        latency: int = 50,
+        seconds: float | None = None,
+        kill: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> Suite:
+        """The suite with what became of mutants of the model; with `kill`, also with tests that
+        kill those that survive."""
+        from whence.testing.elaborate import elaborate
+        from whence.testing.mutation import MutationSettings, extended, mutate
+
+        settings = MutationSettings(seed=seed, latency=latency, seconds=seconds)
+        found = mutate(elaborate(self.chart), suite.tests, settings, say or (lambda _: None))
+        if not kill:
+            return replace(suite, mutation=found)
+        tests, found = extended(suite.tests, found)
+        return replace(suite, tests=tests, mutation=found)
 
     def tests(
         self,
@@ -58,20 +92,22 @@ class TimedChart:
         bound: int | None = None,
         latency: int = 50,
         seconds: float | None = None,
+        pairs: bool = False,
         say: Callable[[str], None] | None = None,
     ) -> Suite:
-        """A suite for all goals of these `kinds` (none: all kinds), and for more `goals`, which
-        are temporal formulas."""
+        """A suite for all goals of these `kinds` (none: all but pairs; `pairs`: these as well),
+        and for more `goals`, which are temporal formulas."""
         from whence.model.chart import UserGoal
         from whence.testing.checks import check_model
         from whence.testing.elaborate import elaborate
         from whence.testing.generate import GenerateSettings, generate
-        from whence.testing.goals import KINDS
+        from whence.testing.goals import ALL_KINDS, KINDS
         from whence.testing.reach import Settings
 
         for kind in kinds:
-            if kind not in KINDS:
-                raise UsageError(f"unknown kind of goals `{kind}`; known are {', '.join(KINDS)}")
+            if kind not in ALL_KINDS:
+                known = ", ".join(ALL_KINDS)
+                raise UsageError(f"unknown kind of goals `{kind}`; known are {known}")
         more = [
             UserGoal(name=text, text=SourceText(text, "<goal>", ((0, 1, 1),), "a goal"))
             for text in goals
@@ -79,16 +115,17 @@ class TimedChart:
         model = elaborate(self.chart)
         settings = GenerateSettings(
             seed=seed,
-            kinds=tuple(kinds) or KINDS,
+            kinds=tuple(kinds) or (ALL_KINDS if pairs else KINDS),
             reach=Settings() if bound is None else Settings(bound=bound),
             tests=style,
             latency=latency,
             seconds=seconds,
         )
         findings = (*self.notes, *check_model(model))
-        return generate(
+        suite = generate(
             model, settings, more, findings=findings, hash_=self.hash, say=say or (lambda _: None)
         )
+        return replace(suite, widened=self.wide)
 
 
 def load_timed_chart(path: AnyPath) -> TimedChart:
@@ -118,10 +155,23 @@ def load_timed_chart(path: AnyPath) -> TimedChart:
     return TimedChart(chart, hashlib.sha256(data).hexdigest())
 
 
-def write_suite(suite: Suite, folder: AnyPath) -> None:
-    """A file for each test, and the manifest, which comes last. A folder that has something else
-    than a suite of ours is left alone."""
+def write_suite(
+    suite: Suite, folder: AnyPath, forms: Sequence[str] = (), interface: Interface | None = None
+) -> None:
+    """A file for each test, a page for people, and the manifest, which comes last. A folder that
+    has something else than a suite of ours is left alone. `forms`: for which other tools the
+    suite is written as well; the form `c` needs the system's `interface`."""
+    from whence.model.signals import Interface
+    from whence.report.suite_forms import FORMS, rendered
+    from whence.report.suite_html import suite_page
     from whence.report.tests_json import case_document, suite_document
+
+    for form in forms:
+        if form not in FORMS:
+            raise UsageError(f"unknown form `{form}`; known are {', '.join(FORMS)}")
+    texts: dict[str, str] = {}
+    for form in forms:
+        texts |= rendered(suite, form, interface or Interface(suite.model, (), ()))
 
     target = Path(folder)
     before = _tests_before(target)
@@ -136,7 +186,11 @@ def write_suite(suite: Suite, folder: AnyPath) -> None:
         ) from None
     for test in suite.tests:
         files.write_atomically(target / f"{test.ident}.json", to_text(case_document(test)))
+    for name, text in texts.items():
+        files.write_atomically(target / name, text)
+    files.write_atomically(target / PAGE, suite_page(replace(suite, seconds=0.0), version()))
     manifest = suite_document(suite, version(), complete=False)
+    manifest["forms"] = sorted(texts)
     files.write_atomically(target / MANIFEST, to_text(manifest))
 
 
@@ -153,6 +207,7 @@ def _tests_before(folder: Path) -> list[str]:
         if found["schema"] != "tests/1":
             raise ValueError("another schema")
         names = [str(test["id"]) for test in found["tests"]]
+        forms = [str(name) for name in found.get("forms", ())]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
             Diagnostic(
@@ -162,4 +217,6 @@ def _tests_before(folder: Path) -> list[str]:
             )
         ) from None
     # Only names that we give, whatever the manifest says.
-    return [f"{name}.json" for name in names if name.startswith("test_") and name[5:].isdigit()]
+    tests = [f"{name}.json" for name in names if name.startswith("test_") and name[5:].isdigit()]
+    ours = ("test_suite.py", "suite.robot", "suite.csv", "suite.c")
+    return tests + [name for name in forms if name in ours]

@@ -18,6 +18,7 @@ from whence.cli import (
     ranges,
     repair,
     replay,
+    run,
     tests,
     triage,
 )
@@ -30,6 +31,7 @@ What each command answers:
   check   Can this model go wrong, and how? Prints a timed diagnostic trace.
   causes  Which orders of events cause a hazard, and how likely is each?
   tests   What should I test, with which inputs at which times?
+  run     What are the verdicts of these tests?
   ranges  Which delays cause the violation, and which values of them?
   repair  Which time bound do I change, so that the property holds?
   replay  Is this trace really a run of this model?
@@ -55,6 +57,7 @@ Examples:
   whence ranges model.xml
   whence repair model.xml -o report.html
   whence tests chart.yaml -o suite/
+  whence run suite/ --sut c:system.c
   whence events bus.log
   whence triage requirements.yaml logs/
 """
@@ -88,5 +91,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=HELP)(_options)
-for command in (check, causes, tests, ranges, repair, replay, triage, locate, events, prd, info):
+for command in (
+    check,
+    causes,
+    tests,
+    run,
+    ranges,
+    repair,
+    replay,
+    triage,
+    locate,
+    events,
+    prd,
+    info,
+):
     command.register(app)

@@ -11,6 +11,7 @@ from whence.cli.common import FormatOption, terminal
 from whence.cli.counterexample import QuietOption
 from whence.cli.status import ExitStatus
 from whence.cli.watch import watching
+from whence.source import UsageError
 
 if TYPE_CHECKING:
     from whence.model.suite import Suite
@@ -35,7 +36,8 @@ Exit status:
 \b
 Examples:
   whence tests turn_indicator.yaml
-  whence tests turn_indicator.yaml -o suite/
+  whence tests turn_indicator.yaml -o suite/ --render pytest --render csv
+  whence tests turn_indicator.yaml --mutate --kill -o suite/
   whence tests model.xmi --widen-ranges --format json
   whence tests turn_indicator.yaml --goal 'F (Output.Flashing && in_EmSwitch)'
 """
@@ -64,10 +66,16 @@ def generate(
         typer.Option(
             "--kind",
             metavar="KIND",
-            help="Only goals of this kind: state, transition, hierarchic, mcdc, boundary, "
-            "requirement or user; can be given several times.",
+            help="Only goals of this kind: state, transition, hierarchic, mcdc, state-pair, "
+            "transition-pair, boundary, class, requirement or user; can be given several times.",
         ),
     ] = None,
+    pairs: Annotated[
+        bool,
+        typer.Option(
+            "--pairs", help="Also pairs of control states and of transitions, of which many are."
+        ),
+    ] = False,
     style: Annotated[
         Literal["few", "short"],
         typer.Option("--tests", help="As few tests as possible, or short ones."),
@@ -92,6 +100,22 @@ def generate(
         float | None,
         typer.Option(min=0, metavar="S", help="Ask no new questions after so many seconds."),
     ] = None,
+    mutate: Annotated[
+        bool,
+        typer.Option("--mutate", help="Measure the suite with mutants of the model."),
+    ] = False,
+    kill: Annotated[
+        bool,
+        typer.Option("--kill", help="Add tests that kill mutants which survive (with --mutate)."),
+    ] = False,
+    forms: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--render",
+            metavar="FORM",
+            help="Write the suite also as pytest, robot, csv or c; can be given several times.",
+        ),
+    ] = None,
     output_format: FormatOption = "text",
     quiet: QuietOption = False,
 ) -> None:
@@ -100,6 +124,8 @@ def generate(
     from whence.report.tests_json import suite_document
     from whence.report.tests_text import suite_text
 
+    if forms and output is None:
+        raise UsageError("--render needs a folder to write to: -o FOLDER")
     chart = load_timed_chart(model)
     if widen_ranges:
         chart = chart.widened()
@@ -112,10 +138,16 @@ def generate(
             bound=bound,
             latency=latency,
             seconds=seconds,
+            pairs=pairs,
             say=watch.stage,
         )
+        if mutate or kill:
+            suite = chart.mutate(
+                suite, seed=seed, latency=latency, seconds=seconds, kill=kill, say=watch.stage
+            )
     if output is not None:
-        write_suite(suite, output)
+        interface = chart.interface() if "c" in (forms or ()) else None
+        write_suite(suite, output, tuple(forms or ()), interface)
     if output_format == "json":
         sys.stdout.write(to_text(suite_document(suite, version())))
     else:

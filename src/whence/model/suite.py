@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from whence.model.chart import Requirement
 from whence.source import NOWHERE, Diagnostic, Origin
+
+if TYPE_CHECKING:
+    from whence.model.mutation import Mutation
 
 __all__ = ["Expected", "GoalResult", "GoalStatus", "Input", "Suite", "TestCase"]
 
@@ -80,6 +83,10 @@ class Suite:
     findings: tuple[Diagnostic, ...] = ()
     #: Whether the search ended by itself, and not by its budget.
     complete: bool = True
+    #: Whether ranges of the model were widened first (`--widen-ranges`).
+    widened: bool = False
+    #: What became of mutants of the model, if that was asked.
+    mutation: Mutation | None = None
     seconds: float = 0.0
     steps: int = 0
 

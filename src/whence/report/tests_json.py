@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from whence.model.mutation import Mutation
 from whence.model.suite import GoalResult, Suite, TestCase
 
 __all__ = ["case_document", "suite_document"]
@@ -23,6 +24,7 @@ def suite_document(suite: Suite, version: str, *, complete: bool = True) -> Json
         "hash": suite.hash,
         "seed": suite.seed,
         "complete": suite.complete,
+        "widened": suite.widened,
         "summary": {
             "covered": suite.count("covered"),
             "unreachable": suite.count("unreachable"),
@@ -45,12 +47,35 @@ def suite_document(suite: Suite, version: str, *, complete: bool = True) -> Json
             case_document(test) if complete else {"id": test.ident, "file": f"{test.ident}.json"}
             for test in suite.tests
         ],
-        "mutation": None,
+        "mutation": None if suite.mutation is None else _mutation(suite.mutation),
     }
     if complete:
         found["simulated"] = suite.steps
         found["seconds"] = suite.seconds
     return found
+
+
+def _mutation(mutation: Mutation) -> Json:
+    return {
+        "killed": mutation.count("killed"),
+        "survived": mutation.count("survived"),
+        "equivalent": mutation.count("equivalent"),
+        "score": None if mutation.score is None else str(mutation.score),
+        "complete": mutation.complete,
+        "mutants": [
+            {
+                "id": one.ident,
+                "operator": one.operator,
+                "change": one.text,
+                "line": one.origin.line,
+                "status": one.status,
+                "test": one.test,
+                "reason": one.reason,
+            }
+            for one in mutation.mutants
+        ],
+        "tests": [case_document(test) for test in mutation.tests],
+    }
 
 
 def _goal(goal: GoalResult) -> Json:

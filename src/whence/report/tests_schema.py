@@ -48,7 +48,8 @@ _GOAL: Final = an_object(
         "id": a_text("Unique in the suite."),
         "kind": one_of(
             "",
-            *("state", "transition", "hierarchic", "mcdc", "boundary", "requirement", "user"),
+            *("state", "transition", "hierarchic", "mcdc", "state-pair", "transition-pair"),
+            *("boundary", "class", "requirement", "user"),
         ),
         "status": one_of("", "covered", "unreachable", "open"),
         "test": _maybe("The test that covers it.", "string"),
@@ -71,6 +72,28 @@ _CASE: Final[Schema] = {
 
 #: One test, as a suite's folder has it.
 TEST_CASE: Final = an_object("A test.", _CASE)
+_MUTANT: Final = an_object(
+    "A model with one change.",
+    {
+        "id": a_text("Its name."),
+        "operator": a_text("What kind of change it is."),
+        "change": a_text("What was changed."),
+        "line": a_count("Where, in the model's file; 0: not known."),
+        "status": one_of("", "killed", "survived", "equivalent"),
+        "test": _maybe("The test that kills it, or would.", "string"),
+        "reason": a_text("How that is seen, or why it is equivalent or not known to be."),
+    },
+)
+_MUTATION: Final = an_object(
+    "How good the suite is.",
+    {
+        **{name: a_count("So many.") for name in ("killed", "survived", "equivalent")},
+        "score": _maybe("Killed ones of those that are not equivalent, as a fraction.", "string"),
+        "complete": {"description": "Whether no budget ended it.", "type": "boolean"},
+        "mutants": a_list("All of them.", _MUTANT),
+        "tests": a_list("Tests that would kill survivors.", TEST_CASE),
+    },
+)
 #: `whence tests --format json`.
 TESTS: Final = an_object(
     "A suite of tests.",
@@ -92,9 +115,13 @@ TESTS: Final = an_object(
         ),
         "goals": a_list("All goals, by kind.", _GOAL),
         "tests": a_list("All tests.", an_object("A test.", {"id": a_text("")}, _CASE)),
-        "mutation": {"description": "Not measured yet.", "type": "null"},
+        "mutation": {
+            "description": "What became of mutants of the model; null: nobody asked.",
+            "oneOf": [{"type": "null"}, _MUTATION],
+        },
     },
     {
+        "widened": {"description": "Whether ranges were widened first.", "type": "boolean"},
         "simulated": a_count("How many steps were simulated."),
         "seconds": {"description": "How long it took.", "type": "number", "minimum": 0},
     },

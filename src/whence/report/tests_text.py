@@ -6,19 +6,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from whence.model.mutation import Mutation
 from whence.model.suite import GoalResult, Suite
+from whence.report.run_words import KINDS
 
 __all__ = ["suite_text"]
 
-_NAMES = {
-    "state": "control states",
-    "transition": "transitions",
-    "hierarchic": "hierarchic transitions",
-    "mcdc": "MC/DC of guards",
-    "boundary": "boundary values",
-    "requirement": "requirements",
-    "user": "goals of the model",
-}
 #: So many goals that are not covered are listed.
 _LISTED = 60
 
@@ -37,6 +30,8 @@ def suite_text(suite: Suite) -> RenderableType:
         if len(missing) > _LISTED:
             parts.append(Text(f"… and {len(missing) - _LISTED} more, in the manifest or as JSON"))
     parts.append(_summary(suite))
+    if suite.mutation is not None:
+        parts.append(_mutation(suite.mutation))
     if not suite.complete:
         parts.append(Text("partial: a budget ended the search", style="bold yellow"))
     parts.append(Text(f"{suite.seconds:.3f} s, {suite.steps} steps simulated", style="dim"))
@@ -61,7 +56,7 @@ def _coverage(suite: Suite) -> RenderableType:
     table.add_column("goals")
     for name in ("all", "covered", "unreachable", "open"):
         table.add_column(name, justify="right")
-    for kind, name in _NAMES.items():
+    for kind, name in KINDS.items():
         goals = [goal for goal in suite.goals if goal.kind == kind]
         if goals:
             counts = [
@@ -79,6 +74,34 @@ def _missing(goal: GoalResult) -> Text:
     if goal.reason:
         text.append(f"\n  {goal.reason}", style="dim")
     return text
+
+
+def _mutation(mutation: Mutation) -> RenderableType:
+    score = mutation.score
+    percent = "" if score is None else f", score {float(score) * 100:.1f} %"
+    lines = [
+        Text(
+            f"{len(mutation.mutants)} mutants: {mutation.count('killed')} killed, "
+            f"{mutation.count('survived')} survived, {mutation.count('equivalent')} proved "
+            f"equivalent{percent}",
+            style="bold",
+            overflow="fold",
+        )
+    ]
+    survivors = [one for one in mutation.mutants if one.status == "survived"]
+    for one in survivors[:_LISTED]:
+        line = Text(f"survived: {one.ident} ", style="yellow", overflow="fold")
+        line.append(one.text, style="default")
+        told = f"{one.test} would kill it, {one.reason}" if one.test else one.reason
+        line.append(f"\n  {told}", style="dim")
+        lines.append(line)
+    if len(survivors) > _LISTED:
+        lines.append(Text(f"… and {len(survivors) - _LISTED} more, as JSON"))
+    if mutation.tests:
+        count = len(mutation.tests)
+        tests = f"{count} more {'test' if count == 1 else 'tests'}"
+        lines.append(Text(f"{tests} would kill survivors: --kill puts them into the suite"))
+    return Group(*lines)
 
 
 def _summary(suite: Suite) -> RenderableType:

@@ -10,6 +10,7 @@ from whence.solve.covers import Budget, smallest_cover
 from whence.testing.bounded_ltl import holds
 from whence.testing.model import Variable
 from whence.testing.runs import Node, Runs
+from whence.testing.semantics.simulator import Illegal
 
 __all__ = ["assemble"]
 
@@ -152,7 +153,11 @@ def _expected(runs: Runs, path: Sequence[Node], latency: int) -> tuple[Expected,
     # The last step may leave things to be done at its date.
     settled = list(path)
     while len(settled) < len(path) + 200:
-        after = runs.simulator.step(settled[-1].state)
+        try:
+            after = runs.simulator.step(settled[-1].state)
+        except Illegal:
+            # The run ends here; what covers a goal has come before.
+            break
         if after is None:
             break
         last = settled[-1]

@@ -15,6 +15,7 @@ from whence.model.chart import UserGoal
 from whence.model.suite import GoalResult, Suite
 from whence.source import Diagnostic
 from whence.testing.assemble import assemble
+from whence.testing.by_cone import groups, lifted
 from whence.testing.checks import simulated_findings
 from whence.testing.goals import KINDS, Goal, goals_of
 from whence.testing.model import TimedModel
@@ -138,6 +139,8 @@ class _Generator:
         self.reacher = Reacher(self.model, self.settings.reach)
         # Most of what is unreachable is so in a single step.
         self._prove(0)
+        if self.settings.reach.cone:
+            self._by_cones()
         looked: set[int] = set()
         while self._open and not self._late():
             starts = self._promising(looked)
@@ -153,13 +156,36 @@ class _Generator:
             self._walk_on()
         self._from_the_start()
 
+    def _by_cones(self) -> None:
+        """Goals that a part of the model decides, each group in its part."""
+        for group in groups(self.model, self._open, self.settings.reach):
+            while not self._late():
+                names = {goal.ident for goal in self._open}
+                goals = [goal for goal in group.goals if goal.ident in names]
+                if not goals:
+                    break
+                found, bounds = group.reacher.search(goals, (), self.settings.reach.bound)
+                if found is None:
+                    self.bounds |= bounds
+                    self._prove_each(goals, group.reacher, self.settings.reach.bound)
+                    break
+                run = lifted(self.simulator, group.reacher.model, found)
+                before = len(self.runs.covered)
+                if run is not None:
+                    kept = self.runs.note_run(self.runs.root(run[0]), run[1])
+                    if kept is not None:
+                        self.walker.corpus.append(kept)
+                if len(self.runs.covered) == before:
+                    # The rest of the model is in the way: look at all of it.
+                    break
+
     def _from_the_start(self) -> None:
         """What cannot be reached within the bound; and, with that, proofs by induction."""
         assert self.reacher is not None
         while self._open and not self._late():
             found, bounds = self.reacher.search(self._open, (), self.settings.reach.bound)
             if found is None:
-                self.bounds = bounds
+                self.bounds |= bounds
                 self._prove(self.settings.reach.bound)
                 if self._open and not self._late():
                     self.say("proving")
@@ -175,10 +201,13 @@ class _Generator:
 
     def _prove(self, bound: int) -> None:
         assert self.reacher is not None
-        for goal in self._open:
+        self._prove_each(self._open, self.reacher, bound)
+
+    def _prove_each(self, goals: Iterable[Goal], reacher: Reacher, bound: int) -> None:
+        for goal in goals:
             if self._late():
                 return
-            reason = self.reacher.unreachable(goal, min(bound, self.bounds.get(goal.ident, 0)))
+            reason = reacher.unreachable(goal, min(bound, self.bounds.get(goal.ident, 0)))
             if reason:
                 self.proved[goal.ident] = reason
 

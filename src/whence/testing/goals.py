@@ -6,24 +6,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, combinations
 
 from whence.expr.printer import print_expression
 from whence.expr.scope import Problem, Problems
-from whence.expr.tree import Binary, Expr, IntLiteral, Name
-from whence.expr.walk import subexpressions
+from whence.expr.tree import Expr
 from whence.model.chart import UserGoal
 from whence.source import NOWHERE, Origin
-from whence.testing.bounded_ltl import Atom, Temporal, Until, read_goal
-from whence.testing.logic import TRUE, both, compare, negation, number, read, within
+from whence.testing.bounded_ltl import And, Atom, Temporal, Until, read_goal
+from whence.testing.inputs import classes, interesting
+from whence.testing.logic import TRUE, both, compare, either, negation, number, read, within
 from whence.testing.mcdc import conditions, decisive
 from whence.testing.model import TimedMachine, TimedModel, Transition, Variable
+from whence.testing.semantics.definitions import effect
 
-__all__ = ["KINDS", "Goal", "goals_of"]
+__all__ = ["ALL_KINDS", "KINDS", "Goal", "goals_of"]
 
 #: Kinds of goals, in the order of results.
-KINDS = ("state", "transition", "hierarchic", "mcdc", "boundary", "requirement", "user")
-#: An input with so few values is tried with all of them.
-_FEW = 4
+ALL_KINDS = (
+    "state",
+    "transition",
+    "hierarchic",
+    "mcdc",
+    "state-pair",
+    "transition-pair",
+    "boundary",
+    "class",
+    "requirement",
+    "user",
+)
+#: Those that are meant if nothing else is said: pairs can be many.
+KINDS = tuple(kind for kind in ALL_KINDS if not kind.endswith("-pair"))
 _AGE = re.compile(r"(?:\S+\.)?age of (\S+) >= (\d+)")
 
 
@@ -50,22 +63,26 @@ def goals_of(
     wanted = set(kinds)
     found: list[Goal] = []
     taken: set[str] = set()
-    for goal in (*_coverage(model), *_boundaries(model), *_users(model, more)):
-        if goal.kind not in wanted:
-            continue
-        found.append(_named(goal, taken))
+    parts = [_coverage(model), _of_inputs(model), _users(model, more)]
+    if "state-pair" in wanted:
+        parts.append(_state_pairs(model))
+    if "transition-pair" in wanted:
+        parts.append(_transition_pairs(model))
+    for goal in chain.from_iterable(parts):
+        if goal.kind in wanted:
+            found.append(_named(goal, taken))
     if "requirement" in wanted:
         for requirement in model.requirements:
-            parts = [goal.ident for goal in found if requirement.ident in goal.requirements]
+            those = [goal.ident for goal in found if requirement.ident in goal.requirements]
             goal = Goal(
                 ident=f"requirement {requirement.ident}",
                 kind="requirement",
-                parts=tuple(parts),
+                parts=tuple(those),
                 requirements=(requirement.ident,),
                 origin=requirement.origin,
             )
             found.append(_named(goal, taken))
-    return tuple(sorted(found, key=lambda goal: KINDS.index(goal.kind)))
+    return tuple(sorted(found, key=lambda goal: ALL_KINDS.index(goal.kind)))
 
 
 def _named(goal: Goal, taken: set[str]) -> Goal:
@@ -158,41 +175,85 @@ def _unhindered(machine: TimedMachine, one: Transition) -> Expr | None:
     return both(negation(t.guard if t.guard is not None else TRUE) for t in hindering)
 
 
-# --------------------------------------------------------------------------------- boundary values
-
-
-def _boundaries(model: TimedModel) -> Iterator[Goal]:
+def _of_inputs(model: TimedModel) -> Iterator[Goal]:
+    """Boundary values, and classes of values that guards treat alike."""
     for variable in model.variables:
-        if variable.role == "input" and variable.free:
-            for value in interesting(model, variable):
-                condition = compare("==", read(variable.symbol), number(value))
-                label = f"{variable.name} == {variable.shown(value)}"
-                yield _reach("boundary", label, condition, (), variable.origin)
+        if variable.role != "input" or not variable.free:
+            continue
+        for value in interesting(model, variable):
+            condition = compare("==", read(variable.symbol), number(value))
+            label = f"{variable.name} == {variable.shown(value)}"
+            yield _reach("boundary", label, condition, (), variable.origin)
+        parts = classes(model, variable)
+        # Where boundary values are all values, classes say nothing new.
+        for low, high in parts if 1 < len(parts) < _values(variable) else ():
+            condition = within(variable.symbol, low, high)
+            label = f"{variable.name} from {variable.shown(low)} to {variable.shown(high)}"
+            yield _reach("class", label, condition, (), variable.origin)
 
 
-def interesting(model: TimedModel, variable: Variable) -> tuple[int, ...]:
-    """The values of an input to try: its bounds, and what lies at constants that it is compared
-    with, on both sides."""
-    low, high = variable.limits
-    if high - low < _FEW:
-        return tuple(range(low, high + 1))
-    found = {low, high}
+def _values(variable: Variable) -> int:
+    return variable.limits[1] - variable.limits[0] + 1
+
+
+def _state_pairs(model: TimedModel) -> Iterator[Goal]:
+    """Two machines of the system are in two control states at once."""
+    own = [machine for machine in model.machines if not machine.environment]
+    for one, other in combinations(own, 2):
+        for here in one.basics:
+            for there in other.basics:
+                if here.pseudo or there.pseudo:
+                    continue
+                together = both(
+                    (
+                        within(one.control, here.first, here.first),
+                        within(other.control, there.first, there.first),
+                    )
+                )
+                label = f"{one.path(here.number)} with {other.path(there.number)}"
+                yield _reach("state-pair", label, together, (), here.origin)
+
+
+def _transition_pairs(model: TimedModel) -> Iterator[Goal]:
+    """A transition of the system, and then another one from the state that it reaches, before any
+    other of the machine: F (first && (first U (quiet U second)))."""
     for machine in model.machines:
-        for one in machine.transitions:
-            for part in () if one.guard is None else subexpressions(one.guard):
-                constant = _compared(part, variable)
-                if constant is not None:
-                    found.update((constant - 1, constant, constant + 1))
-    return tuple(sorted(value for value in found if low <= value <= high))
+        if machine.environment:
+            continue
+        real = [one for one in machine.transitions if not machine.locations[one.source].pseudo]
+        fires = {one.number: _fires(machine, one) for one in real}
+        silent = negation(either(fires.values()))
+        for one in real:
+            if one.internal:
+                continue
+            source = machine.basics[machine.locations[one.source].first].number
+            reached = effect(machine, one, source)
+            place = machine.basics[reached.target]
+            quiet = both((within(machine.control, place.first, place.first), silent))
+            around = machine.upward(place.number)
+            for other in real:
+                # A transition behind itself cannot be told from one alone, without `next`.
+                if other.source not in around or other is one:
+                    continue
+                first, second = Atom(fires[one.number]), Atom(fires[other.number])
+                formula = Until(Atom(TRUE), And((first, Until(first, Until(Atom(quiet), second)))))
+                names = [_arrow(machine, t) for t in (one, other)]
+                yield Goal(
+                    ident=f"transition-pair {names[0]} then {names[1]}",
+                    kind="transition-pair",
+                    formula=formula,
+                    origin=other.origin,
+                )
 
 
-def _compared(part: Expr, variable: Variable) -> int | None:
-    if not isinstance(part, Binary) or part.op not in ("<", "<=", ">", ">=", "==", "!="):
-        return None
-    for side, other in ((part.left, part.right), (part.right, part.left)):
-        if isinstance(side, Name) and side.symbol == variable.symbol:
-            return other.value if isinstance(other, IntLiteral) else None
-    return None
+def _arrow(machine: TimedMachine, one: Transition) -> str:
+    return f"{machine.path(one.source)} -> {machine.locations[one.target].ident}"
+
+
+def _fires(machine: TimedMachine, one: Transition) -> Expr:
+    source = machine.locations[one.source]
+    inside = within(machine.control, source.first, source.last)
+    return both((inside, _unhindered(machine, one), one.guard))
 
 
 # ----------------------------------------------------------------------------------- user's goals

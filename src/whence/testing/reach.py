@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from whence.solve.frames import AllOf, Answer, AnyOf, Claim, Frames, Holds
+from whence.solve.frames import AllOf, Answer, AnyOf, Claim, Frames, Holds, Selector
 from whence.testing.bounded_ltl import Atom, Until, claim, necessary
 from whence.testing.goals import Goal
 from whence.testing.logic import TRUE, compare, negation, number, read
@@ -35,13 +35,16 @@ __all__ = ["Found", "Reacher", "Settings"]
 class Settings:
     """`bound`: how many steps are looked ahead. `budget`: of the solver, for one question.
     `cases`: into how many cases the abstract interpretation may split. `abstract`: whether it
-    helps the solver."""
+    helps the solver; `cone`: whether goals are looked for in what matters for them;
+    `incremental`: whether one solver is kept for all depths (to compare with)."""
 
     bound: int = 24
     budget: int = 20_000_000
     induction: int = 4
     cases: int = 2000
     abstract: bool = True
+    cone: bool = True
+    incremental: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +117,21 @@ class Reacher:
         """A shortest run from one of the states, or from an initial state if there are none, to
         one of the goals, with at most `last` steps. For each goal, up to which number of steps no
         run from there reaches it."""
-        frames = self.frames
         from_start = not starts
-        begin = frames.selector()
+        begin = self._begin(starts)
         if from_start:
-            for expr in self.relation.initial:
-                frames.require(Holds(expr, 0), begin)
             abstract = self.interpreter.initial()
         else:
-            frames.require(AnyOf(tuple(self._is(state, 0) for state in starts)), begin)
             abstract = self.interpreter.of(starts[0])
             for state in starts[1:]:
                 abstract = abstract.join(self.interpreter.of(state))
         bounds = dict.fromkeys((goal.ident for goal in goals), 0)
         doubtful: set[str] = set()
         for depth in range(1, last + 1):
+            if not self.settings.incremental:
+                self._frames = None
+                begin = self._begin(starts)
+            frames = self.frames
             while frames.depth < depth:
                 frames.extend()
             options = self._options(goals, depth, abstract, from_start)
@@ -151,6 +154,17 @@ class Reacher:
                 abstract = self.interpreter.step(abstract)
                 frames.require(self._locations(abstract, depth), begin)
         return None, bounds
+
+    def _begin(self, starts: Sequence[State]) -> Selector:
+        """That runs begin in one of these states, or in an initial state if there are none."""
+        frames = self.frames
+        begin = frames.selector()
+        if starts:
+            frames.require(AnyOf(tuple(self._is(state, 0) for state in starts)), begin)
+        else:
+            for expr in self.relation.initial:
+                frames.require(Holds(expr, 0), begin)
+        return begin
 
     def _locations(self, state: Abstract, frame: int) -> Claim:
         parts = admitted_controls(self.model, state)

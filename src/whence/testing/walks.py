@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from whence.testing.goals import interesting
+from whence.testing.inputs import interesting
 from whence.testing.runs import Runs, Step
 from whence.testing.semantics.simulator import Illegal, State
 

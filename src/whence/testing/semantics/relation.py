@@ -43,7 +43,10 @@ class Assigned:
 
 @dataclass(eq=False)
 class Relation:
+    """`name` tells the symbols of several relations apart."""
+
     model: TimedModel
+    name: str = ""
 
     # ----------------------------------------------------------------------------------- symbols
 
@@ -61,7 +64,7 @@ class Relation:
     @cached_property
     def delay(self) -> Symbol:
         """How much time passes: 0 in a discrete step."""
-        return Symbol("", "delay", SymbolKind.VARIABLE, IntType(0, self.model.longest))
+        return Symbol(self.name, "delay", SymbolKind.VARIABLE, IntType(0, self.model.longest))
 
     def holds(self, machine: TimedMachine, transition: Transition) -> Symbol:
         """The source location is active, and the guard evaluates to true."""
@@ -74,7 +77,7 @@ class Relation:
     @cached_property
     def discrete(self) -> Symbol:
         """trigger_D."""
-        return Symbol("", "discrete", SymbolKind.VARIABLE, BOOL)
+        return Symbol(self.name, "discrete", SymbolKind.VARIABLE, BOOL)
 
     @cached_property
     def auxiliary(self) -> tuple[Symbol, ...]:

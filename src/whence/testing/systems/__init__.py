@@ -1,0 +1,1 @@
+"""Systems under test: what a test can be run against."""
