@@ -1,6 +1,8 @@
 """`whence locate` on TCAS of the Siemens suite (Hutchins et al., 1994), and Graussam's tables.
 
-    python -m benchmarks.locate_tcas DIR [VERSION...]
+    python -m benchmarks.locate_tcas DIR [--fix] [VERSION...]
+
+With `--fix`, simple edits are tried at the places.
 
 DIR is the folder `tcas` of the suite, with `source.alt/source.orig/tcas.c`,
 `versions.alt/versions.orig/v1` to `v41` and `testplans.alt/universe`; nothing of it is part of this
@@ -13,14 +15,16 @@ from __future__ import annotations
 import difflib
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 from whence.formats.c.read import read_c
 from whence.locate.diagnosis import Diagnoser
 from whence.locate.encode import encode_program
 from whence.locate.fault_model import LIKE_THESIS, FaultModel
+from whence.locate.fixes import with_fixes
 from whence.locate.interpreter import Interpreter
 from whence.locate.localize import Localization, Settings, localize, options_for
 from whence.locate.observations import expect, run_tests
@@ -62,6 +66,20 @@ class Row:
     size: int
     sets: int
     rank: int | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Mended:
+    """What simple edits came to. `rank` as in `Row`, with diagnoses that have candidates first;
+    `correct` is the first of the candidates that does what the original does, also for arguments
+    that no test has (None: no candidate does)."""
+
+    number: int
+    rank: int | None
+    candidates: int
+    correct: int | None
+    change: str
     seconds: float
 
 
@@ -147,17 +165,93 @@ def measure(folder: Path, number: int, tests: Sequence[Test]) -> Row:
     )
 
 
+#: Values near all that the program compares with.
+_NEAR = sorted(
+    {value + by for value in (0, 100, 300, 400, 500, 550, 600, 640, 700, 740) for by in (-1, 0, 1)}
+)
+
+
+def arguments(count: int) -> list[Test]:
+    """Arguments of no test."""
+    random = Random(1994)
+    tests = []
+    for number in range(count):
+        numbers = [random.choice(_NEAR) for _ in range(12)]
+        for at, values in ((1, (0, 1)), (2, (0, 1)), (6, range(4)), (9, range(3)), (10, (1, 2))):
+            numbers[at] = random.choice(values)
+        numbers[11] = random.choice((0, 1))
+        argv = tuple(str(value).encode() for value in numbers)
+        tests.append(Test(str(number), argv=argv))
+    return tests
+
+
+def mend(folder: Path, number: int, tests: Sequence[Test], others: Sequence[Test]) -> Mended:
+    """`others` have what the original does."""
+    text = version(folder, number)
+    program = _read(text)
+
+    def reread(texts: Mapping[str, str]) -> Program:
+        return _read(texts.get("tcas.c", text))
+
+    found = localize(program, "main", tests, Settings(_OWN))
+    began = time.perf_counter()
+    found = with_fixes(found, program, _OWN, {"tcas.c": text.encode()}, reread)
+    seconds = time.perf_counter() - began
+    fixes = [fix for diagnosis in found.diagnoses for fix in diagnosis.fixes]
+    correct = None
+    for at, fix in enumerate(fixes, 1):
+        ran = run_tests(Interpreter(reread(fix.texts), options_for(_OWN)), "main", others)
+        if not any(each.failure for each in ran):
+            correct = at
+            break
+    edits = fixes[(correct or 1) - 1].edits if fixes else ()
+    change = "; ".join(f"{edit.origin.line}: {edit.old} → {edit.new}" for edit in edits)
+    first = rank(found, changed(original(folder), text))
+    return Mended(number, first, len(fixes), correct, change, seconds)
+
+
 def _rows(folder: Path, numbers: Sequence[int]) -> Iterator[Row]:
     tests = universe(folder)
     for number in numbers:
         yield measure(folder, number, tests)
 
 
+def _mended(folder: Path, numbers: Sequence[int]) -> None:
+    tests = universe(folder)
+    golden = Interpreter(_read(original(folder)), options_for(LIKE_THESIS))
+    others = expect(golden, "main", arguments(2_000))[0]
+    print(
+        "| version | rank of the fault | candidates | correct | the correct one, or the first | s |"
+    )
+    print("| ---: " * 4 + "| --- | ---: |")
+    rows = []
+    for number in numbers:
+        row = mend(folder, number, tests, others)
+        rows.append(row)
+        change = f"`{row.change}`".replace("|", "\\|") if row.change else ""
+        print(
+            f"| v{number} | {row.rank or '-'} | {row.candidates} | {row.correct or '-'} | "
+            f"{change} | {row.seconds:.1f} |",
+            flush=True,
+        )
+    first = sum(row.rank is not None and row.rank <= 5 for row in rows)
+    some = sum(row.candidates > 0 for row in rows)
+    correct = sum(row.correct is not None for row in rows)
+    print(
+        f"\n{len(rows)} versions: among the first five places in {first}, a candidate in {some}, "
+    )
+    print(f"a correct one in {correct}; {sum(row.seconds for row in rows):.0f} s.")
+
+
 def main() -> None:
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     folder = Path(sys.argv[1])
-    numbers = [int(word) for word in sys.argv[2:]] or list(range(1, 42))
+    words = [word for word in sys.argv[2:] if word != "--fix"]
+    numbers = [int(word) for word in words] or list(range(1, 42))
+    if "--fix" in sys.argv:
+        _mended(folder, numbers)
+        return
     print("| version | #ObsF | thesis | #Loc | thesis | s | size | sets | rank of the fault | s |")
     print("| ---: " * 10 + "|")
     rows = []

@@ -160,3 +160,33 @@ def test_within_a_budget(whence: Run) -> None:
     assert ended.status in (1, 3)
     if ended.status == 3:
         assert "Partial: stopped after" in ended.out
+
+
+def test_candidates(whence: Run, tmp_path: Path) -> None:
+    source = tmp_path / "heater.c"
+    before = HEATER.read_text()
+    source.write_text(before)
+    asked = ("locate", source, "--tests", TESTS, "--entry", "heater")
+    ended = whence(*asked, "--fix", "--witnesses", 1)
+    assert ended.status == 1
+    assert "\n   candidate: all tests pass with\n" in ended.out
+    assert "\n   +        goal = goal + HYSTERESIS;\n" in ended.out
+    assert "all tests pass with each of them, which does not prove them right" in ended.out
+    # Nobody asked for it to be written.
+    assert source.read_text() == before
+    document = json.loads(whence(*asked, "--fix", "--format", "json").out)
+    first = document["diagnoses"][0]
+    assert first["fix"] == first["fixes"][0]["diff"]
+    assert [edit["line"] for edit in first["fixes"][0]["edits"]] == [39, 44]
+    ended = whence(*asked, "--apply")
+    assert (ended.status, "a candidate was written" in ended.err) == (1, True)
+    assert "goal = goal + HYSTERESIS;" in source.read_text()
+    assert whence(*asked).status == 0
+
+
+def test_report(whence: Run, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    assert whence(*ASKED, "-o", page).status == 1
+    assert "17 ways to change 2 places" in page.read_text()
+    ended = whence(*ASKED, "-o", tmp_path / "missing" / "report.html")
+    assert (ended.status, "there is no folder" in ended.err) == (2, True)

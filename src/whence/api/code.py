@@ -43,11 +43,13 @@ def locate(
     outputs: Path | str | None = None,
     options: COptions | None = None,
     settings: Settings | None = None,
+    fix: bool = False,
     progress: Told | None = None,
 ) -> Located:
     """Which places of the program can be the fault. `tests` is a file of tests; without one, those
     in the source are taken. What should come out is what the tests say, or what the `golden`
-    program does, or what stands in the folder `outputs`."""
+    program does, or what stands in the folder `outputs`. With `fix`, simple edits are tried at the
+    places: nothing is written."""
     from whence.formats.c.read import read_c
     from whence.formats.observations.inline import inline_observations
     from whence.formats.observations.read import read_tests
@@ -78,7 +80,30 @@ def locate(
         model = options_for(settings.model, settings.steps)
         asked, notes = expect(Interpreter(correct, model), entry, asked)
     found = localize(program, entry, asked, settings, progress)
+    if fix:
+        from whence.locate.fixes import with_fixes
+
+        def reread(texts: Mapping[str, str]) -> Program:
+            return inline_observations(read_c(list(paths), options, texts=texts))[0]
+
+        texts = _texts(program, found)
+        found = with_fixes(found, program, settings.model, texts, reread, progress=progress)
     return Located(program, found, _sources(program), (*notes, *found.notes))
+
+
+def _texts(program: Program, found: Localization) -> dict[str, bytes]:
+    """The files that edits may change: those of the program, and where else places are."""
+    files = dict.fromkeys(program.files)
+    files.update(
+        dict.fromkeys(place.origin.file for each in found.diagnoses for place in each.places)
+    )
+    texts = {}
+    for file in files:
+        try:
+            texts[file] = Path(file).read_bytes()
+        except OSError:
+            continue
+    return texts
 
 
 def _sources(program: Program) -> dict[str, tuple[str, ...]]:

@@ -10,9 +10,10 @@ import typer
 
 from whence.cli.common import complain, terminal
 from whence.cli.counterexample import QuietOption
+from whence.cli.errors import rendered
 from whence.cli.status import ExitStatus
 from whence.cli.watch import watching
-from whence.source import Diagnostic, UsageError
+from whence.source import Diagnostic, UsageError, WhenceError
 
 if TYPE_CHECKING:
     from whence.api.code import Located
@@ -40,6 +41,7 @@ Exit status:
 Examples:
   whence locate heater.c --tests heater.csv --entry heater
   whence locate prog.c --tests universe --golden right.c
+  whence locate heater.c --tests heater.csv --entry heater --fix
   whence locate prog.c --tests t.csv --entry f --max 3 --format sarif > faults.sarif
 """
 
@@ -138,8 +140,22 @@ def locate(
         ),
     ] = 3,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Show so many sets.")] = 20,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Try simple edits, and show those after which all tests pass: candidates."
+        ),
+    ] = False,
+    apply: Annotated[
+        bool,
+        typer.Option("--apply", help="Write the first candidate into the files. Implies --fix."),
+    ] = False,
     budget: Annotated[
         str | None, typer.Option(metavar="TEXT", help="When to give up the search, such as 60s.")
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Also write a report in HTML."),
     ] = None,
     output_format: Annotated[
         Literal["text", "json", "sarif"],
@@ -147,11 +163,15 @@ def locate(
     ] = "text",
     quiet: QuietOption = False,
 ) -> None:
+    from whence import files as written
     from whence.api.code import locate as run
     from whence.formats.c.read import COptions
     from whence.locate.localize import Settings
     from whence.locate.results import Stop
 
+    # What can be seen to be wrong is said before any work.
+    if report is not None:
+        written.check_writable(report)
     settings = Settings(
         model=_model(like_thesis, granularity, check, trust),
         minimum=most is None,
@@ -187,12 +207,34 @@ def locate(
             outputs=outputs,
             options=options,
             settings=settings,
+            fix=fix or apply,
             progress=progress,
         )
     for note in located.notes:
         complain(note.render())
+    # First to files: whoever reads standard output may go away.
+    failed: WhenceError | None = None
+    if report is not None:
+        try:
+            written.write_atomically(report, _page(located, top))
+        except WhenceError as error:
+            failed = error
     _show(located, output_format, top, quiet)
+    if apply:
+        _apply(located)
+    if failed is not None:
+        complain(rendered(failed))
+        raise typer.Exit(ExitStatus.BAD_INPUT)
     raise typer.Exit(_status(located))
+
+
+def _page(located: Located, top: int) -> str:
+    from whence.api import version
+    from whence.locate.lines import line_spectra
+    from whence.report.locate_html import locate_report
+
+    spectra = line_spectra(located.program, located.found.ran)
+    return locate_report(located.found, located.sources, spectra, located.csr, version(), top)
 
 
 def _model(
@@ -235,6 +277,18 @@ def _status(located: Located) -> ExitStatus:
     if not found.failing:
         return ExitStatus.NOTHING_WRONG
     return ExitStatus.FOUND if found.complete else ExitStatus.GAVE_UP
+
+
+def _apply(located: Located) -> None:
+    """Writes the first candidate."""
+    from whence.files import write_atomically
+
+    first = next((fix for each in located.found.diagnoses for fix in each.fixes), None)
+    if first is None:
+        return
+    for name, text in first.texts.items():
+        write_atomically(name, text)
+        complain(f"{name}: a candidate was written into this file; all tests pass with it")
 
 
 def _show(located: Located, output_format: str, top: int, quiet: bool) -> None:

@@ -8,7 +8,7 @@ at first: its places are executed by tests that fail rather than by those that p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whence.locate.diagnosis import Diagnoser
@@ -27,12 +27,15 @@ from whence.source import Diagnostic, Origin
 __all__ = [
     "Change",
     "Diagnosis",
+    "Fix",
     "Localization",
     "Settings",
     "Spectrum",
+    "TextEdit",
     "Witness",
     "localize",
     "options_for",
+    "spectrum",
 ]
 
 
@@ -85,12 +88,34 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
+class TextEdit:
+    """What stands at `origin` in the user's text is replaced."""
+
+    origin: Origin
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A candidate: with these edits all tests pass, which need not make them right. `diff` is
+    unified, `texts` are the edited files; the lower the `cost`, the simpler it is."""
+
+    edits: tuple[TextEdit, ...]
+    diff: str
+    cost: int
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Places that, changed together, could make all failing tests pass."""
+    """Places that, changed together, could make all failing tests pass. `fixes` are candidates
+    for such changes, if any were looked for (`whence.locate.fixes`)."""
 
     places: tuple[Place, ...]
     spectra: tuple[Spectrum, ...]
     witnesses: tuple[Witness, ...]
+    fixes: tuple[Fix, ...] = ()
 
     @property
     def score(self) -> float:
@@ -114,6 +139,8 @@ class Localization:
     cut: bool
     found: Diagnoses | None
     notes: tuple[Diagnostic, ...]
+    #: How many edits were tried; None: none were asked for.
+    tried: int | None = None
 
     @property
     def failing(self) -> tuple[Ran, ...]:
@@ -285,6 +312,18 @@ def _signed(value: int, havoc: Havoc) -> int:
 # ------------------------------------------------------------------------------------ spectra
 
 
+def spectrum(failing: int, passing: int, all_failing: int) -> Spectrum:
+    """Of what so many of the failing and the passing tests execute."""
+    both = all_failing * (failing + passing)
+    rest = passing + all_failing - failing
+    return Spectrum(
+        failing,
+        passing,
+        failing / math.sqrt(both) if both else 0.0,
+        failing * failing / rest if rest else math.inf,
+    )
+
+
 class _Spectra:
     """Which tests execute which places."""
 
@@ -313,14 +352,7 @@ class _Spectra:
             # What is executed before the program starts, or has no statement, is in every run.
             failing = _count(self._failing, numbers)
             passing = _count(self._passing, numbers)
-            both = len(self._failing) * (failing + passing)
-            rest = passing + len(self._failing) - failing
-            known = self._known[place] = Spectrum(
-                failing,
-                passing,
-                failing / math.sqrt(both) if both else 0.0,
-                failing * failing / rest if rest else math.inf,
-            )
+            known = self._known[place] = spectrum(failing, passing, len(self._failing))
         return known
 
     def rank(self, places: Sequence[Place]) -> tuple[object, ...]:

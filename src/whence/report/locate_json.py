@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from whence.locate.fault_model import Place
-from whence.locate.localize import Change, Diagnosis, Localization, Spectrum
+from whence.locate.localize import Change, Diagnosis, Fix, Localization, Spectrum
 from whence.report.locate_words import (
     assumptions,
     change_words,
@@ -16,6 +16,7 @@ from whence.report.locate_words import (
     place_words,
     why_empty,
 )
+from whence.source import Origin
 
 __all__ = ["locate_document", "sarif_document"]
 
@@ -48,6 +49,7 @@ def locate_document(found: Localization, csr: float, version: str) -> Json:
         "unseen": list(found.unseen),
         "assumptions": assumptions(found),
         "unwound": [{**_place(loop.origin), "rounds": rounds} for loop, rounds in found.unwound],
+        "tried": found.tried,
         "seconds": found.found.seconds if found.found is not None else 0.0,
     }
 
@@ -78,7 +80,16 @@ def _diagnosis(diagnosis: Diagnosis) -> Json:
             {"test": witness.test, "changes": [_change(each) for each in witness.changes]}
             for witness in diagnosis.witnesses
         ],
-        "fix": None,
+        "fix": diagnosis.fixes[0].diff if diagnosis.fixes else None,
+        "fixes": [_fix(each) for each in diagnosis.fixes],
+    }
+
+
+def _fix(fix: Fix) -> Json:
+    return {
+        "cost": fix.cost,
+        "diff": fix.diff,
+        "edits": [{**_place(edit.origin), "old": edit.old, "new": edit.new} for edit in fix.edits],
     }
 
 
@@ -169,23 +180,49 @@ def _result(number: int, diagnosis: Diagnosis, count: int) -> Json:
         result["relatedLocations"] = [
             {"id": at, **_location(place)} for at, place in enumerate(others, 1)
         ]
+    if diagnosis.fixes:
+        result["fixes"] = [_sarif_fix(fix) for fix in diagnosis.fixes]
     return result
 
 
+def _sarif_fix(fix: Fix) -> Json:
+    changes: dict[str, list[Json]] = {}
+    for edit in fix.edits:
+        changes.setdefault(edit.origin.file, []).append(
+            {"deletedRegion": _region(edit.origin), "insertedContent": {"text": edit.new}}
+        )
+    return {
+        "description": {"text": "A candidate: all tests pass with it."},
+        "artifactChanges": [
+            {"artifactLocation": {"uri": _uri(file)}, "replacements": replacements}
+            for file, replacements in changes.items()
+        ],
+    }
+
+
 def _location(place: Place) -> Json:
-    origin = place.origin
+    location: Json = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(place.origin.file)},
+            "region": _region(place.origin),
+        },
+    }
+    words = place_words(place)
+    if words:
+        location["message"] = {"text": words}
+    return location
+
+
+def _uri(file: str) -> str:
+    path = PurePath(file)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
+def _region(origin: Origin) -> Json:
     region: Json = {"startLine": origin.line}
     if origin.column:
         region["startColumn"] = origin.column
     if origin.end_line >= origin.line and origin.end_column:
         region["endLine"] = origin.end_line
         region["endColumn"] = origin.end_column
-    path = PurePath(origin.file)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
-    location: Json = {
-        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": region},
-    }
-    words = place_words(place)
-    if words:
-        location["message"] = {"text": words}
-    return location
+    return region

@@ -57,13 +57,30 @@ _WITNESS: Final = an_object(
     "How a failing test could pass.",
     {"test": a_text("Its name."), "changes": a_list("In the order of the run.", _CHANGE)},
 )
+_FIX: Final = an_object(
+    "Edits with which all tests pass.",
+    {
+        "cost": a_count("How involved they are."),
+        "diff": a_text("Unified."),
+        "edits": a_list(
+            "What is replaced.",
+            an_object(
+                "One.", {**_PLACE, "old": a_text("What stands there."), "new": a_text("Instead.")}
+            ),
+        ),
+    },
+)
 _DIAGNOSIS: Final = an_object(
     "Places that, changed together, could make all failing tests pass.",
     {
         "places": a_list("The places.", _SUSPECT),
         "score": {"description": "The mean of their `ochiai`.", **_SHARE},
         "witnesses": a_list("For some of the failing tests.", _WITNESS),
-        "fix": {"description": "A candidate change; null: none."},
+        "fix": {
+            "description": "A candidate change, as a unified diff; null: none.",
+            "type": ["string", "null"],
+        },
+        "fixes": a_list("Candidates, the simplest first.", _FIX),
     },
 )
 
@@ -102,6 +119,10 @@ LOCATE: Final[Schema] = {
                 "Loops assumed to end.",
                 an_object("One.", {**_PLACE, "rounds": a_count("After so many rounds at most.")}),
             ),
+            "tried": {
+                "description": "How many edits were tried; null: none were asked for.",
+                "type": ["integer", "null"],
+            },
             "seconds": {"description": "How long the search took.", "type": "number"},
         },
     ),

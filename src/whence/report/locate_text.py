@@ -11,6 +11,7 @@ from whence.locate.localize import Change, Diagnosis, Localization, Witness
 from whence.report.locate_words import (
     assumptions,
     change_words,
+    fixes_words,
     headline,
     place_words,
     why_empty,
@@ -20,6 +21,7 @@ __all__ = ["locate_text"]
 
 Sources = Mapping[str, Sequence[str]]
 _MOST_FAILURES = 3
+_MOST_FIXES = 3
 
 
 def locate_text(
@@ -42,6 +44,9 @@ def locate_text(
     if found.lines:
         total = f"{len(found.lines)} lines, {100 * csr:.1f} % of the code"
         parts += [Text(""), Text(total.replace("1 lines", "1 line", 1), "dim")]
+    said = fixes_words(found)
+    if said:
+        parts.append(Text(said, "dim", overflow="fold"))
     for said in assumptions(found):
         parts.append(Text(said, "dim", overflow="fold"))
     if not found.complete:
@@ -66,7 +71,17 @@ def _diagnosis(number: int, diagnosis: Diagnosis, sources: Sources, quiet: bool)
             said = "; ".join(change_words(change, diagnosis) for change in _first(witness))
             if said:
                 lines.append(Text(f"   test {witness.test}: {said}", "green", overflow="fold"))
+    for fix in diagnosis.fixes[: 1 if quiet else _MOST_FIXES]:
+        lines.append(Text("   candidate: all tests pass with", style="bold"))
+        lines += [_patch_line(line) for line in fix.diff.splitlines()]
     return lines
+
+
+def _patch_line(line: str) -> Text:
+    style = "dim"
+    if line[:1] in "+-" and line[:3] not in ("+++", "---"):
+        style = "green" if line[0] == "+" else "red"
+    return Text(f"   {line.rstrip()}".rstrip(), style, overflow="fold")
 
 
 def _first(witness: Witness) -> list[Change]:

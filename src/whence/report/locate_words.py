@@ -6,7 +6,7 @@ from whence.locate.fault_model import Place
 from whence.locate.localize import Change, Diagnosis, Localization
 from whence.report.story import counted
 
-__all__ = ["assumptions", "change_words", "headline", "place_words", "why_empty"]
+__all__ = ["assumptions", "change_words", "fixes_words", "headline", "place_words", "why_empty"]
 
 
 def headline(found: Localization) -> str:
@@ -60,6 +60,21 @@ def assumptions(found: Localization) -> list[str]:
             f"{_names(found.unseen)}"
         )
     return said
+
+
+def fixes_words(found: Localization) -> str:
+    """What came of trying edits; empty if that was not asked for."""
+    if found.tried is None or not found.diagnoses:
+        return ""
+    count = sum(len(each.fixes) for each in found.diagnoses)
+    tried = counted(found.tried, "edit")
+    if not count:
+        return f"None of {tried} that were tried makes all tests pass."
+    return (
+        f"{counted(count, 'candidate')} of {tried} that were tried: all tests pass with "
+        f"{'it' if count == 1 else 'each of them'}, which does not prove "
+        f"{'it' if count == 1 else 'them'} right."
+    )
 
 
 def place_words(place: Place) -> str:

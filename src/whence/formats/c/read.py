@@ -72,10 +72,15 @@ class COptions:
 
 
 def read_c(
-    paths: Sequence[Path | str], options: COptions | None = None, *, text: str | None = None
+    paths: Sequence[Path | str],
+    options: COptions | None = None,
+    *,
+    text: str | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> Program:
     """The program that the translation units are together. With `text`, that is what stands in
-    the only file, which need not exist.
+    the only file, which need not exist; `texts` are what is to be read instead of what stands in
+    files, headers among them, by the names that origins have.
 
     Raises InputError with what clang says about code that is wrong, UnsupportedError for what the
     core language cannot say, by name and place.
@@ -87,7 +92,10 @@ def read_c(
         raise UsageError("a text belongs to exactly one file")
     with _room():
         model = _data_model(str(paths[0]), options)
-        parsed = [_parse(str(path), options, text) for path in paths]
+        unsaved = dict(texts or {})
+        if text is not None:
+            unsaved[str(paths[0])] = text
+        parsed = [_parse(str(path), options, unsaved) for path in paths]
         return _Reader(model).read([str(path) for path in paths], parsed)
 
 
@@ -128,9 +136,9 @@ class _Parsed:
     warnings: tuple[Diagnostic, ...]
 
 
-def _parse(path: str, options: COptions, text: str | None) -> _Parsed:
+def _parse(path: str, options: COptions, texts: Mapping[str, str]) -> _Parsed:
     lib = library()
-    if text is None:
+    if path not in texts:
         try:
             content = Path(path).read_bytes()
         except (OSError, ValueError) as error:
@@ -145,7 +153,7 @@ def _parse(path: str, options: COptions, text: str | None) -> _Parsed:
         unit = lib.binding.Index.create().parse(
             path,
             args=_arguments(path, options),
-            unsaved_files=None if text is None else [(path, text)],
+            unsaved_files=list(texts.items()) or None,
             options=detailed,
         )
     except lib.binding.TranslationUnitLoadError:
