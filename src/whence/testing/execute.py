@@ -20,13 +20,14 @@ from whence.formats.can.dbc import read_database
 from whence.model.chart import Chart
 from whence.model.signals import SignalMap
 from whence.model.suite import TestCase
-from whence.model.test_run import TestRun
+from whence.model.test_run import Seen, TestRun
 from whence.source import Diagnostic, InputError, UsageError
 from whence.testing.elaborate import elaborate
 from whence.testing.interface import interface_of
 from whence.testing.model import TimedModel
 from whence.testing.oracle import Oracle, Tolerance
 from whence.testing.part import system_part
+from whence.testing.record import record
 from whence.testing.semantics.simulator import Simulator
 from whence.testing.session import Session, SimulatedSession, WiredSession, play
 from whence.testing.systems.base import Polled, Simulated, Stepper, SystemFault, Wired
@@ -167,6 +168,15 @@ class Executor:
         if session.verdict != "pass" or isinstance(session, WiredSession):
             self.release()
         return session.result(test, drift)
+
+    def recorded(self, test: TestCase) -> tuple[tuple[Seen, ...], str]:
+        """What is seen of the whole test, to its end, whatever is right; and why the system could
+        not go on, "" if it could. In simulated time only."""
+        if self._simulated is None:
+            raise UsageError("a system with a time of its own is not recorded")
+        found = record(self.part, self._simulated, test, self.settings.seconds)
+        self.release()
+        return found
 
     def release(self) -> None:
         """End the system; the next test begins another one."""
