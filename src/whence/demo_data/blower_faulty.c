@@ -5,10 +5,10 @@
  */
 #include "blower.h"
 
-#define BOOT_MS 8u      /* from power on to the first request */
+#define BOOT_MS 3u      /* from power on to the first request */
 #define ANSWER_MS 4u    /* from a request to its answer */
 #define S3_MS 5000u     /* without requests, the default session returns */
-#define HOLD_MS 60u     /* how long a demand holds */
+#define HOLD_MS 70u     /* how long a demand holds */
 #define MOST_PERCENT 100
 #define LOG_SIZE 3
 
