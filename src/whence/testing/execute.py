@@ -68,7 +68,7 @@ class ExecuteSettings:
 
 class Executor:
     """Everything that tests of one system need, prepared once. `stepper`: a Python object in this
-    process, in place of what `spec` says."""
+    process, in place of what `spec` says, and `simulated` a whole system."""
 
     def __init__(
         self,
@@ -78,6 +78,7 @@ class Executor:
         other: Chart | None = None,
         program: str | None = None,
         stepper: Stepper | None = None,
+        simulated: Simulated | None = None,
     ) -> None:
         self.part = system_part(elaborate(chart))
         self.settings = settings
@@ -92,14 +93,16 @@ class Executor:
         self.wired = settings.real_time
         self._simulated: Simulated | None = None
         self._wire: Wired | None = None
-        if stepper is not None:
+        if simulated is not None:
+            self._simulated = simulated
+        elif stepper is not None:
             self._simulated = Polled(stepper, settings.period)
         elif spec is not None:
             self._prepare(spec, None if other is None else elaborate(other), program)
 
     def _prepare(self, spec: SystemSpec, other: TimedModel | None, program: str | None) -> None:
         settings = self.settings
-        if settings.real_time and spec.kind in ("model", "python", "c"):
+        if settings.real_time and spec.kind in ("model", "python", "c", "interpreted"):
             raise UsageError(f"a system behind `{spec.kind}:` has no time of its own")
         match spec.kind:
             case "model":
@@ -116,6 +119,8 @@ class Executor:
                     interface_of(self.part), spec.parts, settings.period, settings.sanitize, program
                 )
                 self._simulated = self.program
+            case "interpreted":
+                raise UsageError("an interpreted system has to be handed over as one")
             case "can":
                 self.wired = True
                 self._wire = self._bus((spec.parts[0], spec.parts[1]))
