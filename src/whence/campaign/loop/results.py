@@ -28,6 +28,8 @@ class ShortTest:
     time: int
     reason: str
     seen: tuple[Seen, ...]
+    #: In which way requirements are violated: a key of `triage --group requirements`.
+    signature: str
 
 
 @dataclass(frozen=True, slots=True)
