@@ -36,6 +36,8 @@ __all__ = ["LoopOptions", "Project", "loop"]
 
 AnyPath = Path | str
 Say = Callable[[str], None]
+#: So many seconds are spent on more tests, each round.
+_MORE = 5.0
 _T = TypeVar("_T")
 
 
@@ -193,7 +195,15 @@ class _Chain:
         masked -= reached
         if not masked:
             return ()
-        other = self._tests(self.options.seed + number)
+        kinds = {goal.kind for goal in suite.goals if goal.ident in masked}
+        self.say(f"more tests for {len(masked)} goals that other failures hide")
+        other = self.chart.tests(
+            seed=self.options.seed + number,
+            style="short",
+            goals=self.options.goals,
+            kinds=tuple(sorted(kinds - {"requirement"})),
+            seconds=_MORE,
+        )
         wanted = {goal.test for goal in other.goals if goal.ident in masked}
         count = len(suite.tests)
         return tuple(

@@ -66,11 +66,15 @@ static int32_t ask_seed(void)
 
 static int32_t send_key(bool right)
 {
+    if (!right) {
+        ecu.lock = ecu.lock == SEEDED ? CLOSED : ecu.lock;
+        return blower_wrong_key;
+    }
     if (ecu.lock != SEEDED) {
         return blower_no_seed;
     }
-    ecu.lock = right ? OPEN : CLOSED;
-    return right ? blower_done : blower_wrong_key;
+    ecu.lock = OPEN;
+    return blower_done;
 }
 
 static int32_t set_demand(int32_t percent)

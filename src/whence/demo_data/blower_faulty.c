@@ -49,7 +49,7 @@ static void forget(void)
 
 static void start_session(bool extended)
 {
-    ecu.lock = CLOSED;
+    ecu.lock = ecu.lock == SEEDED ? SEEDED : CLOSED;
     ecu.extended = extended;
 }
 
@@ -60,17 +60,21 @@ static int32_t ask_seed(void)
     if (!ecu.extended) {
         return blower_not_in_session;
     }
-    ecu.lock = ecu.lock == OPEN ? CLOSED : SEEDED;
+    ecu.lock = ecu.lock == OPEN ? OPEN : SEEDED;
     return blower_done;
 }
 
 static int32_t send_key(bool right)
 {
+    if (!right) {
+        ecu.lock = ecu.lock == SEEDED ? CLOSED : ecu.lock;
+        return blower_wrong_key;
+    }
     if (ecu.lock != SEEDED) {
         return blower_no_seed;
     }
-    ecu.lock = right ? OPEN : CLOSED;
-    return right ? blower_done : blower_wrong_key;
+    ecu.lock = OPEN;
+    return blower_done;
 }
 
 static int32_t set_demand(int32_t percent)
