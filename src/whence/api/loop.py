@@ -37,7 +37,7 @@ __all__ = ["LoopOptions", "Project", "loop"]
 AnyPath = Path | str
 Say = Callable[[str], None]
 #: So many seconds are spent on more tests, each round.
-_MORE = 5.0
+_MORE = 3.0
 _T = TypeVar("_T")
 
 
@@ -66,8 +66,8 @@ class LoopOptions:
 
     compiler: bool | None = None
     seed: int = 0
-    rounds: int = 2
-    tests: int = 4
+    rounds: int = 3
+    tests: int = 3
     passing: int = 12
     fix: bool = True
     seconds: float = 30.0
@@ -109,6 +109,11 @@ class _Chain:
             one.name: {member: number for number, member in enumerate(one.members)}
             for one in (*self.interface.inputs, *self.interface.outputs)
         }
+        self.ranges = {
+            signal.name: (int(signal.low or 0), int(signal.high or 0))
+            for signal in self.interface.inputs
+            if signal.kind == "int"
+        }
         self.code = tuple(map(str, self.project.code))
         self.executor: Executor | None = None
         self.model: Executor | None = None
@@ -138,7 +143,7 @@ class _Chain:
             suite = replace(suite, tests=(*suite.tests, *more))
             self._timed("run", partial(self._run, more, runs, logs))
         found = self._timed("triage", lambda: self._triage(logs))
-        classes, loose = self._timed("short tests", lambda: self._classes(suite, found))
+        classes, loose = self._timed("short tests", lambda: self._classes(suite, logs, found))
         located = self._timed("code", lambda: tuple(map(self._located, classes)))
         timing = self._timed("timing", self._timing)
         return Loop(
@@ -291,7 +296,7 @@ class _Chain:
     # ----------------------------------------------------------------------------- short tests
 
     def _classes(
-        self, suite: Suite, found: Triage | None
+        self, suite: Suite, logs: Mapping[str, str], found: Triage | None
     ) -> tuple[tuple[BugClass, ...], tuple[int, ...]]:
         """Short tests of the members of all classes; those that are alike make a class."""
         from whence.campaign.loop.results import BugClass
@@ -307,7 +312,8 @@ class _Chain:
             for member in (one.representative, *others)[: self.options.tests]:
                 fault = found.faults[member]
                 ident = Path(found.traces[fault.trace].file).stem
-                short = self._shortened(tests[ident], fault, f"short_{len(shorts) + 1:03d}")
+                date = _date(logs[ident], fault.line, tests[ident].end)
+                short = self._shortened(tests[ident], fault, date, f"short_{len(shorts) + 1:03d}")
                 if short is not None:
                     shorts[short.test.ident] = short
                     of_fault[member] = short.test.ident
@@ -351,7 +357,9 @@ class _Chain:
             kept.setdefault(one.test.inputs, one)
         return tuple(sorted(kept.values(), key=lambda one: (len(one.test.inputs), one.time)))
 
-    def _shortened(self, test: TestCase, fault: FoundFault, ident: str) -> ShortTest | None:
+    def _shortened(
+        self, test: TestCase, fault: FoundFault, date: int, ident: str
+    ) -> ShortTest | None:
         from whence.campaign.loop.results import ShortTest
         from whence.campaign.loop.shrink import sheet_of, shortened
 
@@ -362,8 +370,7 @@ class _Chain:
         def fails(sheet: Sheet) -> bool:
             return self._alike(sheet.test(test, ident), wanted) is not None
 
-        until = int(fault.date * 1000) + 1
-        sheet = shortened(sheet_of(test, min(until, test.end)), self.map, fails)
+        sheet = shortened(sheet_of(test, min(date + 1, test.end)), self.map, self.ranges, fails)
         short = sheet.test(test, ident)
         run = self._alike(short, wanted)
         if run is None:
@@ -450,17 +457,12 @@ class _Chain:
             if found is not None:
                 (failing if fails else passing).append(found)
 
-        for short in one.tests:
+        for short in one.tests[: self.options.tests]:
             add(short.test, short.seen, short.time, True)
-        ranges = {
-            signal.name: (int(signal.low or 0), int(signal.high or 0))
-            for signal in self.interface.inputs
-            if signal.kind == "int"
-        }
         first = one.tests[0]
         wanted = first.signature
-        most = self.options.tests + 2
-        for number, sheet in enumerate(neighbours(sheet_of(first.test), self.map, ranges), 1):
+        most = self.options.tests
+        for number, sheet in enumerate(neighbours(sheet_of(first.test), self.map, self.ranges), 1):
             if len(failing) >= most and len(passing) >= self.options.passing:
                 break
             test = sheet.test(first.test, f"{first.test.ident}.{number}")
@@ -507,6 +509,14 @@ class _Chain:
 def _signature(fault: FoundFault) -> str:
     """The way in which requirements are violated."""
     return fault.explanations[0].by_requirements if fault.explanations else ""
+
+
+def _date(log: str, line: int, end: int) -> int:
+    """The date of a line of a log of ours, in milliseconds; of none, the end."""
+    lines = log.splitlines()
+    if not 1 <= line <= len(lines) or not lines[line - 1].startswith("("):
+        return end
+    return int(float(lines[line - 1][1:].split(")")[0]) * 1000 + 0.5)
 
 
 def _without_generated(found: Localization, files: Sequence[str]) -> Localization:

@@ -82,7 +82,7 @@ static int32_t set_demand(int32_t percent)
     if (ecu.lock != OPEN) {
         return blower_locked;
     }
-    if (percent > MOST_PERCENT) {
+    if (percent > MOST_PERCENT && !ecu.extended) {
         return blower_out_of_range;
     }
     ecu.demand = percent;
@@ -98,7 +98,7 @@ static int32_t get_demand(int32_t *value)
 
 static int32_t make_record(int32_t code)
 {
-    if (!ecu.extended && ecu.lock == OPEN) {
+    if (!ecu.extended) {
         return blower_not_in_session;
     }
     ecu.log[ecu.next] = code;

@@ -67,14 +67,23 @@ def sheet_of(test: TestCase, until: int | None = None) -> Sheet:
 Fails = Callable[[Sheet], bool]
 
 
-def shortened(sheet: Sheet, map_: BusMap, fails: Fails, trials: int = 200) -> Sheet:
-    """A shorter sheet for which `fails` holds, as it does for this one."""
-    return _Shrinker(map_, fails, trials).run(sheet)
+def shortened(
+    sheet: Sheet,
+    map_: BusMap,
+    ranges: Mapping[str, tuple[int, int]],
+    fails: Fails,
+    trials: int = 200,
+) -> Sheet:
+    """A shorter sheet for which `fails` holds, if there is one. `ranges` are those of inputs."""
+    return _Shrinker(map_, ranges, fails, trials).run(sheet)
 
 
 class _Shrinker:
-    def __init__(self, map_: BusMap, fails: Fails, trials: int) -> None:
+    def __init__(
+        self, map_: BusMap, ranges: Mapping[str, tuple[int, int]], fails: Fails, trials: int
+    ) -> None:
         self.map = map_
+        self.ranges = ranges
         self._fails = fails
         self.left = trials
         self._known: dict[Sheet, bool] = {}
@@ -135,7 +144,7 @@ class _Shrinker:
     def _plain(self, sheet: Sheet) -> Sheet:
         """With small values, the same ones where they will do."""
         for name in sorted(_numbers(self.map)):
-            for value in ("1", "2"):
+            for value in ("1", "2", str(self.ranges.get(name, (0, 3))[1])):
                 plain = _with_values(sheet, name, value)
                 if plain == sheet or self.fails(plain):
                     sheet = plain
