@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from whence.triage.findings import FoundFault, Triage
     from whence.triage.models import PrdModel
 
-__all__ = ["LoopOptions", "Project", "loop"]
+__all__ = ["LoopOptions", "Project", "demo", "demo_project", "loop", "write_loop"]
 
 AnyPath = Path | str
 Say = Callable[[str], None]
@@ -522,8 +522,58 @@ def _date(log: str, line: int, end: int) -> int:
 def _without_generated(found: Localization, files: Sequence[str]) -> Localization:
     """Without what blames a generated file."""
     kept = tuple(
-        each
-        for each in found.diagnoses
-        if all(place.origin.file in files for place in each.places)
+        each for each in found.diagnoses if all(place.origin.file in files for place in each.places)
     )
     return replace(found, diagnoses=kept)
+
+
+#: What is shipped to show the chain with.
+_DATA = Path(__file__).parent.parent / "demo_data"
+#: The seed with which tests of the shipped model are generated.
+_SEED = 2
+
+
+def demo_project(folder: AnyPath, *, correct: bool = False) -> Project:
+    """The shipped control unit, copied to a folder: its model, its requirements, its code (with
+    five seeded faults, unless it is to be `correct`) and a timed model."""
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    for file in sorted(_DATA.iterdir()):
+        if file.suffix in (".yaml", ".c", ".xml"):
+            shutil.copyfile(file, target / file.name)
+    return Project(
+        chart=target / "blower.yaml",
+        code=(target / ("blower.c" if correct else "blower_faulty.c"),),
+        requirements=target / "blower_requirements.yaml",
+        bus=target / "blower_bus.yaml",
+        timing=() if correct else (target / "blower_timing.xml",),
+        title="blower",
+    )
+
+
+def demo(
+    folder: AnyPath,
+    *,
+    correct: bool = False,
+    compiler: bool | None = None,
+    say: Say | None = None,
+) -> Loop:
+    """The whole chain on the shipped control unit, with `report.html`, `loop.json`, the logs of
+    the bus and the sources in a folder."""
+    project = demo_project(folder, correct=correct)
+    options = LoopOptions(seed=_SEED, compiler=compiler, folder=folder)
+    found = loop(project, options, say)
+    write_loop(found, folder)
+    return found
+
+
+def write_loop(found: Loop, folder: AnyPath) -> None:
+    """What came out: `report.html` for people, `loop.json` for programs."""
+    from whence import files
+    from whence.api.models import to_text, version
+    from whence.report.loop_html import loop_page
+    from whence.report.loop_json import loop_document
+
+    target = Path(folder)
+    files.write_atomically(target / "report.html", loop_page(found, version()))
+    files.write_atomically(target / "loop.json", to_text(loop_document(found, version())))

@@ -165,7 +165,9 @@ class OpenSuite:
         if options.real_time:
             raise UsageError("a system behind `interpreted:` has no time of its own")
         if options.sanitize:
-            raise UsageError("an interpreted system needs no sanitizers: undefined behaviour is told")
+            raise UsageError(
+                "an interpreted system needs no sanitizers: undefined behaviour is told"
+            )
         return InterpretedSystem(self.chart.interface(), spec.parts, options.period)
 
     def _system(self, system: str | Stepper) -> tuple[SystemSpec | None, Chart | None]:

@@ -11,6 +11,7 @@ import typer
 from whence.cli import (
     causes,
     check,
+    demo,
     events,
     info,
     locate,
@@ -92,6 +93,7 @@ app = typer.Typer(
 )
 app.callback(help=HELP)(_options)
 for command in (
+    demo,
     check,
     causes,
     tests,

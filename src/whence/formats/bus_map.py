@@ -89,9 +89,7 @@ def read_bus_map(data: bytes, file: str) -> BusMap:
     )
 
 
-def _pairs(
-    node: Node | None, known: tuple[str, ...], origin: Origin
-) -> Iterator[tuple[str, Node]]:
+def _pairs(node: Node | None, known: tuple[str, ...], origin: Origin) -> Iterator[tuple[str, Node]]:
     if not isinstance(node, Mapping):
         raise Problem(f"expected {', '.join(known)}", origin if node is None else node.origin)
     for key, value in node.pairs:

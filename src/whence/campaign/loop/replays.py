@@ -43,9 +43,7 @@ def merged(interface: Interface, interpreter: Interpreter, replay: Replay) -> Te
             return None
         test = replay_test(interface, replay, dates)
         outcome = interpreter.run(REPLAY, test.args)
-        if outcome.end == "exit" and outcome.value == (
-            0 if replay.wanted is None else len(dates)
-        ):
+        if outcome.end == "exit" and outcome.value == (0 if replay.wanted is None else len(dates)):
             return test
     return None
 

@@ -162,9 +162,7 @@ def _numbers(map_: BusMap) -> set[str]:
     }
 
 
-def _episodes(
-    sheet: Sheet, map_: BusMap
-) -> tuple[tuple[_Change, ...], list[tuple[_Change, ...]]]:
+def _episodes(sheet: Sheet, map_: BusMap) -> tuple[tuple[_Change, ...], list[tuple[_Change, ...]]]:
     """The changes before the first episode, and the episodes: each begins where a request is made,
     or where an input that the log comments on leaves the value that it has at the start."""
     start = dict(sheet.start)
@@ -219,7 +217,9 @@ _SHIFTS = (1, -1, 5, -5, 20, -20, 100)
 _VALUES = ("3", "0", "5", "77", "100")
 
 
-def neighbours(sheet: Sheet, map_: BusMap, ranges: Mapping[str, tuple[int, int]]) -> Iterator[Sheet]:
+def neighbours(
+    sheet: Sheet, map_: BusMap, ranges: Mapping[str, tuple[int, int]]
+) -> Iterator[Sheet]:
     """Sheets that differ in one wait, in the values that messages carry, or lack one episode."""
     for name in sorted(_numbers(map_)):
         low, high = ranges.get(name, (0, 0))

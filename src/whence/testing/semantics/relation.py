@@ -194,9 +194,7 @@ class Relation:
         basics = machine.basics[source.first : source.last + 1]
         effects = {basic.first: effect(machine, one, basic.number).writes for basic in basics}
         if len(set(effects.values())) == 1:
-            yield from (
-                Assigned(machine, triggered, w, one.number) for w in effects[source.first]
-            )
+            yield from (Assigned(machine, triggered, w, one.number) for w in effects[source.first])
             return
         for basic, writes in effects.items():
             here = both((triggered, within(machine.control, basic, basic)))
