@@ -67,10 +67,10 @@ class LoopOptions:
     compiler: bool | None = None
     seed: int = 0
     rounds: int = 3
-    tests: int = 3
-    passing: int = 12
+    tests: int = 2
+    passing: int = 10
     fix: bool = True
-    seconds: float = 30.0
+    seconds: float = 20.0
     goals: tuple[str, ...] = ()
     folder: AnyPath | None = None
 
@@ -318,9 +318,11 @@ class _Chain:
                     shorts[short.test.ident] = short
                     of_fault[member] = short.test.ident
         told = self._triage({name: self._log(s.seen) for name, s in shorts.items()}, "short")
+        if told is None:
+            return (), tuple(range(len(found.faults)))
         classes: list[BugClass] = []
         placed: set[int] = set()
-        for one in () if told is None else told.classes:
+        for one in told.classes:
             names = {self._test_of(told, member) for member in one.members}
             own = [member for member, name in of_fault.items() if name in names]
             # A class of the whole campaign belongs where its short tests do.
@@ -428,7 +430,10 @@ class _Chain:
                     Origin(self.code[0]),
                 )
             )
-        settings = Settings(model=model, stop=Stop(seconds=self.options.seconds))
+        # Loops of the replay are as long as the longest test.
+        longest = max(_steps(test) for test in failing)
+        passing = [test for test in passing if _steps(test) <= longest]
+        settings = Settings(model=model, witnesses=0, stop=Stop(seconds=self.options.seconds))
         found = localize(program, REPLAY, (*failing, *passing), settings)
         found = _without_generated(found, self.code)
         if self.options.fix:
@@ -446,7 +451,8 @@ class _Chain:
         from whence.campaign.loop.shrink import neighbours, sheet_of
         from whence.locate.interpreter import Interpreter
 
-        assert self.executor is not None and isinstance(interpreter, Interpreter)
+        assert self.executor is not None
+        assert isinstance(interpreter, Interpreter)
         failing: list[Test] = []
         passing: list[Test] = []
 
@@ -509,6 +515,11 @@ class _Chain:
 def _signature(fault: FoundFault) -> str:
     """The way in which requirements are violated."""
     return fault.explanations[0].by_requirements if fault.explanations else ""
+
+
+def _steps(test: Test) -> int:
+    """Of a replay."""
+    return int(str(test.args[0])) if test.args else 0
 
 
 def _date(log: str, line: int, end: int) -> int:

@@ -76,7 +76,8 @@ def read_bus_map(data: bytes, file: str) -> BusMap:
             if not re.fullmatch(r"[A-Za-z0-9_.-]{1,32}", channel):
                 raise Problem("this is no name of a channel", fields["channel"].origin)
     problems.raise_any()
-    assert requests is not None and answers is not None
+    assert requests is not None
+    assert answers is not None
     return BusMap(
         channel=channel,
         tester=tester,

@@ -22,7 +22,7 @@ RUN: Final = "whence_run"
 
 def replay_source(interface: Interface) -> str:
     """Raises UnsupportedError for floating-point inputs and outputs."""
-    name = prefix(interface)
+    system = prefix(interface)
     for one in (*interface.inputs, *interface.outputs):
         if one.kind == "real":
             raise UnsupportedError(
@@ -41,8 +41,8 @@ def replay_source(interface: Interface) -> str:
     lines = [
         f'#include "{header_name(interface)}"',
         "",
-        f"{name}_inputs whence_in;",
-        f"{name}_outputs whence_out;",
+        f"{system}_inputs whence_in;",
+        f"{system}_outputs whence_out;",
         "",
         f"int32_t {REPLAY}({', '.join(arguments)})",
         "{",
@@ -50,14 +50,14 @@ def replay_source(interface: Interface) -> str:
         "    for (int32_t i = 0; i < steps; i++) {",
         *(f"        whence_in.{one} = {one}[i];" for one in inputs),
         "        if (i == 0) {",
-        f"            {name}_reset(&whence_in, &whence_out);",
+        f"            {system}_reset(&whence_in, &whence_out);",
         "        } else {",
-        f"            {name}_step(delay[i], &whence_in, &whence_out);",
+        f"            {system}_step(delay[i], &whence_in, &whence_out);",
         "        }",
     ]
-    for one in outputs:
+    for name in outputs:
         lines += [
-            f"        if (wrong == 0 && asked_{one}[i] != 0 && whence_out.{one} != {one}[i]) {{",
+            f"        if (wrong == 0 && asked_{name}[i] != 0 && whence_out.{name} != {name}[i]) {{",
             "            wrong = i + 1;",
             "        }",
         ]
@@ -68,16 +68,16 @@ def replay_source(interface: Interface) -> str:
         "",
         f"void {RESET}(void)",
         "{",
-        f"    {name}_reset(&whence_in, &whence_out);",
+        f"    {system}_reset(&whence_in, &whence_out);",
         "}",
         "",
         "/* Steps of a period until an output changes, or `most` are made; how many were made. */",
         f"uint32_t {RUN}(uint32_t period, uint32_t most)",
         "{",
-        f"    {name}_outputs known = whence_out;",
+        f"    {system}_outputs known = whence_out;",
         "    uint32_t made = 0;",
         "    while (made < most) {",
-        f"        {name}_step(period, &whence_in, &whence_out);",
+        f"        {system}_step(period, &whence_in, &whence_out);",
         "        made++;",
         *(f"        if (whence_out.{one} != known.{one}) return made;" for one in outputs),
         "    }",

@@ -11,7 +11,7 @@ from whence.model.test_run import TestRun
 from whence.report.loop_words import answer_words, class_title, headline, why_words
 from whence.report.page import code, page, tag
 from whence.report.run_html import badge_of, waves_of
-from whence.report.run_words import KINDS, TONES, coverage_rows
+from whence.report.run_words import KINDS, coverage_rows
 from whence.report.story import counted
 from whence.report.svg import escaped
 from whence.report.waves import draw_waves
@@ -255,7 +255,7 @@ def _timing(one: TimingFound) -> str:
     ]
     trace = one.ranges.trace
     if trace is not None:
-        names = [step.action or "start" for step in trace.steps]
+        names = ["start", *(step.action for step in trace.transitions)]
         delays = ", ".join(f"δ{n} = {delay}" for n, delay in enumerate(trace.delays))
         parts.append(tag("p", escaped(f"{' → '.join(names)}, with {delays}"), class_="quiet"))
     rows = [_row(code(str(each))) for each in one.ranges.ranges]

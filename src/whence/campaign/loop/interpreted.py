@@ -13,6 +13,7 @@ from whence.formats.c_replay import RESET, RUN, replay_source
 from whence.locate.interpreter import Interpreter
 from whence.locate.outcome import Options, Outcome
 from whence.model.program import Program
+from whence.model.program_test import Value
 from whence.model.signals import Interface
 from whence.source import Diagnostic, InputError, Origin
 from whence.testing.systems.base import Inputs, Sample, SystemFault
@@ -91,7 +92,9 @@ class InterpretedSystem:
     def _called(
         self, entry: str, arguments: list[int], inputs: Inputs | None = None, fresh: bool = False
     ) -> tuple[int, dict[str, object]]:
-        given = {} if inputs is None else {"whence_in": self._given(inputs)}
+        given: dict[str, Value] = {}
+        if inputs is not None:
+            given["whence_in"] = self._given(inputs)
         outcome = self._interpreter.run(
             entry, list(arguments), globals=given, observe=("whence_out",), fresh=fresh
         )
@@ -105,8 +108,8 @@ class InterpretedSystem:
         made = outcome.value if isinstance(outcome.value, int) else 0
         return made, self._outputs
 
-    def _given(self, inputs: Inputs) -> dict[str, int]:
-        found = {}
+    def _given(self, inputs: Inputs) -> dict[str, Value]:
+        found: dict[str, Value] = {}
         for one in self.interface.inputs:
             value = inputs[one.name]
             if isinstance(value, str):

@@ -1,4 +1,5 @@
-"""Tests of a system as calls of a C function (`formats.c_replay`): a step for each date that matters.
+"""Tests of a system as calls of a C function (`formats.c_replay`): a step a date that matters.
+matters.
 
 What was seen was seen every millisecond.  That the code does the same in few long steps is not
 taken for granted: a replay has to come to the same outputs, or it gets more steps.
@@ -6,7 +7,8 @@ taken for granted: a replay has to come to the same outputs, or it gets more ste
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.formats.c_replay import REPLAY
@@ -38,14 +40,38 @@ def merged(interface: Interface, interpreter: Interpreter, replay: Replay) -> Te
     given = [one.time for one in replay.seen if one.given]
     # What is due before inputs change has to happen under the old ones.
     before = sorted({*own, *(date - 1 for date in given if date > 0)})
-    for dates in (own, before, _finer(before, 8), _finer(before, 1)):
+
+    def does(dates: Sequence[int]) -> Test | None:
         if len(dates) > _MOST_STEPS:
             return None
         test = replay_test(interface, replay, dates)
         outcome = interpreter.run(REPLAY, test.args)
-        if outcome.end == "exit" and outcome.value == (0 if replay.wanted is None else len(dates)):
-            return test
+        wanted = 0 if replay.wanted is None else len(dates)
+        return test if outcome.end == "exit" and outcome.value == wanted else None
+
+    found = does(own)
+    if found is not None:
+        return found
+    for dates in (before, _finer(before, 8), _finer(before, 1)):
+        found = does(dates)
+        if found is not None:
+            return _fewer(dates, set(own), does) or found
     return None
+
+
+def _fewer(
+    dates: Sequence[int], needed: set[int], does: Callable[[Sequence[int]], Test | None]
+) -> Test | None:
+    """Without any one date that need not be there."""
+    kept, best = list(dates), None
+    for date in dates:
+        if date in needed:
+            continue
+        less = [one for one in kept if one != date]
+        found = does(less)
+        if found is not None:
+            kept, best = less, found
+    return best
 
 
 def _finer(dates: Sequence[int], most: int) -> list[int]:
@@ -65,7 +91,7 @@ def replay_test(interface: Interface, replay: Replay, dates: Sequence[int]) -> T
         for one in interface.outputs:
             if one.name in replay.wanted:
                 outputs[one.name][-1] = number_of(one, replay.wanted[one.name])
-    delays: list[Value] = [0, *(b - a for a, b in zip(dates, dates[1:], strict=False))]
+    delays: list[Value] = [0, *(b - a for a, b in itertools.pairwise(dates))]
     asked: list[Value] = [1] * len(dates)
     arguments: list[Value] = [len(dates), delays]
     arguments += [list(inputs[one.name]) for one in interface.inputs]

@@ -1,7 +1,7 @@
 """What was seen of a system, as the log of a diagnostic bus: what candump would have written.
 
-Messages are segmented as ISO 15765-2 says, with 8-byte frames, padded with 0x55. The receiver allows
-the rest of a long message at once. All frames of a message have its date.
+Messages are segmented as ISO 15765-2 says, with 8-byte frames, padded with 0x55. The receiver
+allows the rest of a long message at once. All frames of a message have its date.
 """
 
 from __future__ import annotations

@@ -61,8 +61,10 @@ def parse_system(text: str) -> SystemSpec:
         except ValueError as error:
             raise UsageError(f"the command `{rest}` cannot be read: {error}") from None
         return SystemSpec(kind="process", text=text, parts=tuple(parts))
-    if (kind == "c" or kind == "interpreted") and rest:
-        return SystemSpec(kind=kind, text=text, parts=tuple(rest.split(",")))
+    if kind == "interpreted" and rest:
+        return SystemSpec(kind="interpreted", text=text, parts=tuple(rest.split(",")))
+    if kind == "c" and rest:
+        return SystemSpec(kind="c", text=text, parts=tuple(rest.split(",")))
     if kind == "can" and ":" in rest:
         interface, _, channel = rest.partition(":")
         return SystemSpec(kind="can", text=text, parts=(interface, channel))
