@@ -1,5 +1,4 @@
 """Tests of a system as calls of a C function (`formats.c_replay`): a step a date that matters.
-matters.
 
 What was seen was seen every millisecond.  That the code does the same in few long steps is not
 taken for granted: a replay has to come to the same outputs, or it gets more steps.
