@@ -14,7 +14,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.installed-dev ## from a model to the faulty lines: build/demo/report.html
-	$(VENV)/bin/whence demo -o build/demo
+	$(BIN)/whence demo -o build/demo
 
 test: lint ## check style, types and floors, then run all tests with coverage
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --cov --cov-report=term:skip-covered

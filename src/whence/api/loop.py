@@ -405,7 +405,9 @@ class _Chain:
         try:
             return replace(one, code=self._code(one))
         except WhenceError as error:
-            return replace(one, why="; ".join(str(each) for each in error.diagnostics))
+            return replace(
+                one, why="; ".join(f"{each.origin}: {each.message}" for each in error.diagnostics)
+            )
 
     def _code(self, one: BugClass) -> CodeFound:
         from whence.campaign.loop.interpreted import read_system
