@@ -198,7 +198,7 @@ def _short(test: ShortTest, first: bool) -> str:
     run = TestRun(
         test=test.test.ident, verdict="fail", time=test.time, reason=test.reason, seen=test.seen
     )
-    drawing = draw_waves(waves_of(run), test.time + 1)
+    drawing = tag("div", draw_waves(waves_of(run), test.time + 1), class_="waves", tabindex=0)
     return tag("details", asked, drawing, open="open" if first else None)
 
 
