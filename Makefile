@@ -13,18 +13,8 @@ unexport PYTHONPATH PYTHONHOME
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/.installed-dev ## check an example model and draw what goes wrong
-	@mkdir -p build
-	@echo '$$ whence check examples/database.xml -o build/database.html'
-	@status=0; \
-	$(BIN)/whence check examples/database.xml -o build/database.html || status=$$?; \
-	if [ $$status -ne 1 ]; then \
-	  echo "demo: expected exit status 1 (a property is violated), got $$status" >&2; exit 1; \
-	fi
-	@echo
-	@echo 'The property does not hold, and above is a run of the model that breaks it: the steps it'
-	@echo 'takes and the delays between them. Exit status 1 says that something was found.'
-	@echo 'The same run, drawn on a time line: build/database.html (open it in a browser).'
+demo: $(VENV)/.installed-dev ## from a model to the faulty lines: build/demo/report.html
+	$(BIN)/whence demo -o build/demo
 
 test: lint ## check style, types and floors, then run all tests with coverage
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --cov --cov-report=term:skip-covered

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from whence.model.suite import Suite, TestCase
     from whence.model.test_run import SuiteRun, TestRun
     from whence.testing.execute import ExecuteSettings, Executor
-    from whence.testing.systems.base import Stepper
+    from whence.testing.systems.base import Simulated, Stepper
     from whence.testing.systems.spec import SystemSpec
 
 __all__ = ["OpenSuite", "RunOptions", "open_suite", "write_run"]
@@ -112,7 +112,9 @@ class OpenSuite:
             assert spec is not None
             return (self.chart.chart, spec, settings, other, program)
 
-        workers = chosen.workers if isinstance(system, str) else 1
+        # Another process would have to read an interpreted program again.
+        spread = spec is not None and spec.kind != "interpreted"
+        workers = chosen.workers if spread else 1
         complete = True
         try:
             for run in execute(executor, left, workers, again):
@@ -147,12 +149,26 @@ class OpenSuite:
             self._settings(options, signals),
             other,
             stepper=None if isinstance(system, str) else system,
+            simulated=self._interpreted(spec, options),
         )
         if options.signals is not None:
             from whence.formats.signal_map import check_names
 
             check_names(signals, [v.name for v in (*executor.inputs, *executor.outputs)])
         return executor
+
+    def _interpreted(self, spec: SystemSpec | None, options: RunOptions) -> Simulated | None:
+        if spec is None or spec.kind != "interpreted":
+            return None
+        from whence.campaign.loop.interpreted import InterpretedSystem
+
+        if options.real_time:
+            raise UsageError("a system behind `interpreted:` has no time of its own")
+        if options.sanitize:
+            raise UsageError(
+                "an interpreted system needs no sanitizers: undefined behaviour is told"
+            )
+        return InterpretedSystem(self.chart.interface(), spec.parts, options.period)
 
     def _system(self, system: str | Stepper) -> tuple[SystemSpec | None, Chart | None]:
         from whence.testing.systems.spec import parse_system

@@ -12,6 +12,7 @@ from whence.cli import (
     causes,
     check,
     compare,
+    demo,
     events,
     history,
     info,
@@ -98,7 +99,7 @@ app = typer.Typer(
 )
 app.callback(help=HELP)(_options)
 for command in (
-    check, causes, tests, run, ranges, repair, replay, triage, locate, history, compare, events,
-    prd, info,
+    demo, check, causes, tests, run, ranges, repair, replay, triage, locate, history, compare,
+    events, prd, info,
 ):  # fmt: skip
     command.register(app)

@@ -290,20 +290,24 @@ class Interpreter:
         stdin: bytes | str = b"",
         globals: Mapping[str, Value] | None = None,
         observe: Sequence[str] = (),
+        fresh: bool = True,
     ) -> Outcome:
         """Calls `entry`. Of `main`, `argv` are the arguments behind the program's name. For other
         functions `args` has a number for each number, and for a pointer None, bytes (with a zero
         behind them), or a list of what it points at. `globals` are set before the call.
         `observe` names globals, and parameters that point somewhere, to be looked at afterwards.
+        Without `fresh`, memory is as the run before left it.
         """
         function = self._entry(entry)
         machine = self.machine
-        machine.begin(stdin.encode() if isinstance(stdin, str) else stdin)
+        if fresh:
+            machine.begin(stdin.encode() if isinstance(stdin, str) else stdin)
         space = self._space
         space["steps"] = self.options.steps
         counts = space["counts"]
         counts[:] = [0] * len(self._counters)
-        self._initials.apply(space)
+        if fresh:
+            self._initials.apply(space)
         for name, value in (globals or {}).items():
             self._set_global(name, value)
         given = self._given(function, args, argv)

@@ -104,6 +104,13 @@ class _Checks:
 
     def _overlaps(self) -> Iterator[Diagnostic]:
         relation = self.relation
+        together = [
+            both(read(relation.trigger(machine, t)) for t in (one, other))
+            for machine, one, other in relation.overlaps
+        ]
+        # Most models have none, which is one question for all pairs.
+        if len(together) > 1 and self._witness(either(together)) is None:
+            return
         for machine, one, other in relation.overlaps:
             triggered = both(read(relation.trigger(machine, t)) for t in (one, other))
             witness = self._witness(triggered)
@@ -164,6 +171,9 @@ class _Checks:
             by_variable.setdefault(str(assigned.write.variable), []).append(assigned)
         for group in by_variable.values():
             for one, other in combinations(group, 2):
+                # A machine takes one transition, or executes `do` effects; see `alone`.
+                if one.machine is other.machine and one.transition != other.transition:
+                    continue
                 first, second = one.write, other.write
                 key = (first.origin, second.origin)
                 if key in seen or _same(first, second):

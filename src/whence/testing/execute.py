@@ -20,13 +20,14 @@ from whence.formats.can.dbc import read_database
 from whence.model.chart import Chart
 from whence.model.signals import SignalMap
 from whence.model.suite import TestCase
-from whence.model.test_run import TestRun
+from whence.model.test_run import Seen, TestRun
 from whence.source import Diagnostic, InputError, UsageError
 from whence.testing.elaborate import elaborate
 from whence.testing.interface import interface_of
 from whence.testing.model import TimedModel
 from whence.testing.oracle import Oracle, Tolerance
 from whence.testing.part import system_part
+from whence.testing.record import record
 from whence.testing.semantics.simulator import Simulator
 from whence.testing.session import Session, SimulatedSession, WiredSession, play
 from whence.testing.systems.base import Polled, Simulated, Stepper, SystemFault, Wired
@@ -67,7 +68,7 @@ class ExecuteSettings:
 
 class Executor:
     """Everything that tests of one system need, prepared once. `stepper`: a Python object in this
-    process, in place of what `spec` says."""
+    process, in place of what `spec` says, and `simulated` a whole system."""
 
     def __init__(
         self,
@@ -77,6 +78,7 @@ class Executor:
         other: Chart | None = None,
         program: str | None = None,
         stepper: Stepper | None = None,
+        simulated: Simulated | None = None,
     ) -> None:
         self.part = system_part(elaborate(chart))
         self.settings = settings
@@ -91,14 +93,16 @@ class Executor:
         self.wired = settings.real_time
         self._simulated: Simulated | None = None
         self._wire: Wired | None = None
-        if stepper is not None:
+        if simulated is not None:
+            self._simulated = simulated
+        elif stepper is not None:
             self._simulated = Polled(stepper, settings.period)
         elif spec is not None:
             self._prepare(spec, None if other is None else elaborate(other), program)
 
     def _prepare(self, spec: SystemSpec, other: TimedModel | None, program: str | None) -> None:
         settings = self.settings
-        if settings.real_time and spec.kind in ("model", "python", "c"):
+        if settings.real_time and spec.kind in ("model", "python", "c", "interpreted"):
             raise UsageError(f"a system behind `{spec.kind}:` has no time of its own")
         match spec.kind:
             case "model":
@@ -115,6 +119,8 @@ class Executor:
                     interface_of(self.part), spec.parts, settings.period, settings.sanitize, program
                 )
                 self._simulated = self.program
+            case "interpreted":
+                raise UsageError("an interpreted system has to be handed over as one")
             case "can":
                 self.wired = True
                 self._wire = self._bus((spec.parts[0], spec.parts[1]))
@@ -167,6 +173,15 @@ class Executor:
         if session.verdict != "pass" or isinstance(session, WiredSession):
             self.release()
         return session.result(test, drift)
+
+    def recorded(self, test: TestCase) -> tuple[tuple[Seen, ...], str]:
+        """What is seen of the whole test, to its end, whatever is right; and why the system could
+        not go on, "" if it could. In simulated time only."""
+        if self._simulated is None:
+            raise UsageError("a system with a time of its own is not recorded")
+        found = record(self.part, self._simulated, test, self.settings.seconds)
+        self.release()
+        return found
 
     def release(self) -> None:
         """End the system; the next test begins another one."""

@@ -34,11 +34,13 @@ __all__ = ["Assigned", "Relation"]
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """That `write` is executed in a step where `condition` (over auxiliary symbols) holds."""
+    """That `write` is executed in a step where `condition` (over auxiliary symbols) holds.
+    `transition` is the number of the one whose effect it is; None: a `do` effect's."""
 
     machine: TimedMachine
     condition: Expr
     write: Write
+    transition: int | None = None
 
 
 @dataclass(eq=False)
@@ -192,11 +194,11 @@ class Relation:
         basics = machine.basics[source.first : source.last + 1]
         effects = {basic.first: effect(machine, one, basic.number).writes for basic in basics}
         if len(set(effects.values())) == 1:
-            yield from (Assigned(machine, triggered, w) for w in effects[source.first])
+            yield from (Assigned(machine, triggered, w, one.number) for w in effects[source.first])
             return
         for basic, writes in effects.items():
             here = both((triggered, within(machine.control, basic, basic)))
-            yield from (Assigned(machine, here, write) for write in writes)
+            yield from (Assigned(machine, here, write, one.number) for write in writes)
 
     @cached_property
     def step(self) -> tuple[Expr, ...]:

@@ -12,14 +12,17 @@ from whence.source import UsageError
 
 __all__ = ["SystemKind", "SystemSpec", "parse_system"]
 
-SystemKind = Literal["model", "python", "process", "c", "can"]
+SystemKind = Literal["model", "python", "process", "c", "interpreted", "can"]
 _LATER = {
     "fmu": "functional mock-up units",
     "uds": "diagnostic services as inputs and outputs",
     "ros": "robots",
     "tcp": "sockets",
 }
-_KNOWN = "model, model:FILE, python:MODULE:NAME, process:COMMAND, c:FILE, can:INTERFACE:CHANNEL"
+_KNOWN = (
+    "model, model:FILE, python:MODULE:NAME, process:COMMAND, c:FILE, interpreted:FILE, "
+    "can:INTERFACE:CHANNEL"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,7 @@ class SystemSpec:
     @property
     def files(self) -> tuple[str, ...]:
         """What it is made of, as far as that is known."""
-        if self.kind in ("model", "c"):
+        if self.kind in ("model", "c", "interpreted"):
             return self.parts
         if self.kind == "python":
             module = self.parts[0].rpartition(":")[0]
@@ -58,6 +61,8 @@ def parse_system(text: str) -> SystemSpec:
         except ValueError as error:
             raise UsageError(f"the command `{rest}` cannot be read: {error}") from None
         return SystemSpec(kind="process", text=text, parts=tuple(parts))
+    if kind == "interpreted" and rest:
+        return SystemSpec(kind="interpreted", text=text, parts=tuple(rest.split(",")))
     if kind == "c" and rest:
         return SystemSpec(kind="c", text=text, parts=tuple(rest.split(",")))
     if kind == "can" and ":" in rest:

@@ -1,0 +1,1 @@
+"""From a model to the faulty line: the parts of the chain that no room has."""
