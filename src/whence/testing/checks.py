@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from whence.expr.intervals import interval
-from whence.expr.tree import Expr, Name, Symbol
+from whence.expr.tree import Binary, Expr, Name, Symbol
 from whence.expr.types import INT32
 from whence.expr.walk import subexpressions
 from whence.model.chart import Chart, ChartVariable
@@ -166,7 +166,7 @@ class _Checks:
             for one, other in combinations(group, 2):
                 first, second = one.write, other.write
                 key = (first.origin, second.origin)
-                if key in seen or _same(first, second):
+                if key in seen or _same(first, second) or _apart(one, other):
                     continue
                 differ = compare("!=", first.value, second.value)
                 witness = self._witness(both((alone, one.condition, other.condition, differ)))
@@ -227,6 +227,20 @@ def _with_ranges(chart: Chart, ranges: dict[tuple[str, str], tuple[int, int]]) -
     )
     variables = tuple(changed("", v) for v in chart.variables)
     return replace(chart, machines=machines, variables=variables)
+
+
+def _apart(one: Assigned, other: Assigned) -> bool:
+    """Whether they belong to different transitions of one machine, which takes one in a step, or
+    to a transition and to do actions, for which it takes none."""
+    return one.machine is other.machine and _trigger(one) != _trigger(other)
+
+
+def _trigger(assigned: Assigned) -> Symbol | None:
+    """That of its transition; None for do actions."""
+    first = assigned.condition
+    while isinstance(first, Binary):
+        first = first.left
+    return first.symbol if isinstance(first, Name) else None
 
 
 def _same(first: Write, second: Write) -> bool:

@@ -22,6 +22,9 @@ def _signal(variable: Variable) -> InterfaceSignal:
         return InterfaceSignal(variable.name, "enum", members=variable.members)
     if variable.boolean:
         return InterfaceSignal(variable.name, "bool")
+    if variable.ieee is not None:
+        least, most = map(variable.shown, variable.limits)
+        return InterfaceSignal(variable.name, "real", least, most, bits=variable.ieee)
     if variable.real is not None:
         least, most = map(str, variable.real)
         return InterfaceSignal(variable.name, "real", least, most)

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from whence.expr.check import Checker, builtin_scope, constant_literal
 from whence.expr.constants import bounds, default_cells
+from whence.expr.ieee import Format, nearest, numbers, ordinal_of_text
 from whence.expr.lexer import QUERY_KEYWORDS
 from whence.expr.parser import parse_expression, parse_updates
 from whence.expr.scope import (
@@ -43,7 +44,9 @@ from whence.expr.types import BOOL, BoolType, IntType
 from whence.expr.walk import subexpressions
 from whence.model.chart import Chart, ChartVariable
 from whence.source import Diagnostic, Origin, SourceText
-from whence.testing.fixed import at_scale, decimal_symbol, fixed_numbers, scaled
+from whence.testing.fixed import decimal_symbol, fixed_numbers
+from whence.testing.floating import Meaning, constant_symbol
+from whence.testing.halves import halves, only_with_whole_numbers
 from whence.testing.logic import both, compare, either, number, operation
 from whence.testing.model import Elapsed, Location, Role, Variable, Write
 from whence.testing.texts import functions, path_of
@@ -104,6 +107,10 @@ class Names:
     _floats: dict[tuple[str, str], Symbol] = field(default_factory=dict)
     #: The scales of fixed-point numbers.
     _scales: dict[Symbol, int] = field(default_factory=dict)
+    #: The formats of floating-point numbers that are computed with.
+    _formats: dict[Symbol, Format] = field(default_factory=dict)
+    #: Floating-point inputs for which halves are enough.
+    _compared: frozenset[str] = frozenset()
     _choices: int = 0
 
     def __post_init__(self) -> None:
@@ -117,6 +124,7 @@ class Names:
         declared = [("", variable) for variable in self.chart.variables]
         declared += [(m.name, one) for m in self.chart.machines for one in m.variables]
         problems = self.context.problems
+        self._compared = only_with_whole_numbers(self.chart)
         for _, variable in declared:
             with problems.collecting():
                 self._declare_members(variable)
@@ -186,24 +194,52 @@ class Names:
 
     def _declare_float(self, owner: str, variable: ChartVariable) -> None:
         real = variable.type.bounds
-        if variable.role != "input" or real is None:
-            raise Problem(
-                f"the floating-point variable `{variable.name}`",
-                variable.origin,
-                "an input with bounds, such as float[0,20], can be compared with whole numbers",
-                unsupported=True,
-            )
-        low, high = (_halves(bound) for bound in real)
+        if (
+            variable.role != "input"
+            or real is None
+            or variable.type.bits
+            or variable.name not in self._compared
+        ):
+            self._declare_ieee(owner, variable)
+            return
+        low, high = (halves(bound) for bound in real)
         initial = low
         if variable.initial is not None:
             try:
-                initial = _halves(Fraction(variable.initial.text.strip()))
+                initial = halves(Fraction(variable.initial.text.strip()))
             except (ValueError, ZeroDivisionError):
                 raise Problem("expected a number", variable.initial.origin(0)) from None
         symbol = Symbol(owner, variable.name, SymbolKind.VARIABLE, IntType(low, high))
         self._floats[owner, variable.name] = symbol
         self._scope(owner).declare(f"halves of {variable.name}", VariableEntry(symbol))
         self._add(symbol, variable, "input", initial, scale=2, real=real)
+
+    def _declare_ieee(self, owner: str, variable: ChartVariable) -> None:
+        format_: Format = 64 if variable.type.bits == 64 else 32
+        scope = self._scope(owner)
+        everything = numbers(format_)
+        low, high = everything.lo, everything.hi
+        if variable.type.bounds is not None:
+            low, high = (nearest(bound, format_) for bound in variable.type.bounds)
+            # Both zeros are equal.
+            low, high = low - (low == 0), high + (high == -1)
+        initial = min(max(0, low), high)
+        if variable.initial is not None:
+            try:
+                initial = ordinal_of_text(variable.initial.text, format_)
+            except ValueError:
+                raise Problem("expected a number", variable.initial.origin(0)) from None
+        if variable.role == "constant":
+            entry = VariableEntry(constant_symbol(initial, format_), writable=False)
+            scope.declare(variable.name, entry, variable.origin)
+            return
+        symbol = Symbol(owner, variable.name, SymbolKind.VARIABLE, IntType(low, high))
+        scope.declare(variable.name, VariableEntry(symbol), variable.origin)
+        self._formats[symbol] = format_
+        self._add(symbol, variable, variable.role, initial, ieee=format_)
+        new = self.variables[symbol]
+        if not low <= initial <= high:
+            self._default_outside(variable, *map(new.shown, (initial, low, high)))
 
     def _declare_fixed(self, owner: str, variable: ChartVariable, step: Fraction) -> None:
         low, high, initial = fixed_numbers(variable, step)
@@ -227,15 +263,7 @@ class Names:
             value = int(given != 0) if isinstance(type_, BoolType) else given
         low, high = bounds(type_)
         if not low <= value <= high:
-            self.findings.append(
-                Diagnostic(
-                    f"the default {value} of `{variable.name}` is outside its range "
-                    f"{low} to {high}",
-                    variable.origin,
-                    "no run can start so",
-                    f"variable {variable.name}",
-                )
-            )
+            self._default_outside(variable, str(value), str(low), str(high))
         if variable.role == "constant":
             scope.declare(
                 variable.name, ConstantEntry(constant_literal(type_, value)), variable.origin
@@ -244,6 +272,16 @@ class Names:
         symbol = Symbol(owner, variable.name, SymbolKind.VARIABLE, type_)
         scope.declare(variable.name, VariableEntry(symbol), variable.origin)
         self._add(symbol, variable, variable.role, value)
+
+    def _default_outside(self, variable: ChartVariable, value: str, low: str, high: str) -> None:
+        self.findings.append(
+            Diagnostic(
+                f"the default {value} of `{variable.name}` is outside its range {low} to {high}",
+                variable.origin,
+                "no run can start so",
+                f"variable {variable.name}",
+            )
+        )
 
     def _add(
         self,
@@ -254,6 +292,7 @@ class Names:
         *,
         scale: int = 1,
         real: tuple[Fraction, Fraction] | None = None,
+        ieee: Format | None = None,
     ) -> None:
         assert isinstance(symbol.type, IntType | BoolType)
         self.variables[symbol] = Variable(
@@ -265,6 +304,7 @@ class Names:
             real=real,
             scale=scale,
             fixed=variable.type.step is not None,
+            ieee=ieee,
             boolean=variable.type.kind == "bool",
             members=variable.type.members,
             origin=variable.origin,
@@ -369,14 +409,18 @@ class Names:
     def guard(self, written: Expr, machine: str) -> Expr:
         resolved = self._resolved(written, machine, timers=True)
         checked = self._pure(self.checker.guard(resolved, self._scope(machine)))
-        return scaled(checked, self._scales)[0]
+        return self._meaning.truth(checked)
+
+    @property
+    def _meaning(self) -> Meaning:
+        return Meaning(self._scales, self._formats)
 
     def formula(self, text: SourceText) -> Expr:
         """A condition on states, seen from outside. Names that only one machine has need not be
         qualified."""
         written = parse_expression(functions(text), QUERY_KEYWORDS)
         resolved = self._resolved(written, "", loose=True)
-        return scaled(self._pure(self.checker.guard(resolved, self.top)), self._scales)[0]
+        return self._meaning.truth(self._pure(self.checker.guard(resolved, self.top)))
 
     def writes(self, text: SourceText, machine: str) -> tuple[Write, ...]:
         """Assignments; all of them use the values before."""
@@ -413,7 +457,7 @@ class Names:
             value = self.checker.integer_value(self._resolved(update.value, machine), scope)
             if update.op != "=":
                 value = operation(update.op[:-1], target, value)
-        value = at_scale(self._pure(value), self._scales, self._scales.get(symbol, 1))
+        value = self._meaning.assigned(self._pure(value), symbol)
         value = replace(value, origin=origin)
         if isinstance(symbol.type, BoolType) and not isinstance(value.type, BoolType):
             value = compare("!=", value, number(0, origin))
@@ -466,9 +510,25 @@ class Names:
                 symbol = decimal_symbol(Fraction(top, below))
                 self.top.entries.setdefault(f" {symbol.name}", VariableEntry(symbol))
                 return Name(f" {symbol.name}", origin=expr.origin)
+            case Call("float_", arguments):
+                return self._float_literal(expr, arguments)
             case Call():
                 raise Problem(f"unknown function `{expr.callee}`", expr.origin)
         return expr
+
+    def _float_literal(self, expr: Call, arguments: Sequence[Expr]) -> Expr:
+        """`2.5f`, `1.0e-3`: see :func:`whence.testing.texts.functions`."""
+        if len(arguments) != 4:
+            raise Problem(f"unknown function `{expr.callee}`", expr.origin)
+        parts = [self.checker.constant(one) for one in arguments]
+        if None in parts or not parts[1]:
+            raise Problem(f"unknown function `{expr.callee}`", expr.origin)
+        top, below, exponent, bits = (int(part or 0) for part in parts)
+        format_: Format = 32 if bits == 32 else 64
+        value = Fraction(top, below) * Fraction(10) ** max(min(exponent, 99), -99)
+        symbol = constant_symbol(nearest(value, format_), format_)
+        self.top.entries.setdefault(f" {symbol.name}", VariableEntry(symbol, writable=False))
+        return Name(f" {symbol.name}", origin=expr.origin)
 
     def _elapsed(self, call: Call, machine: str) -> Expr:
         age = self._timer(call, machine).symbol
@@ -577,11 +637,6 @@ class Names:
             for side, found in zip((expr.left, expr.right), sides, strict=True)
         ]
         return replace(expr, left=parts[0], right=parts[1])
-
-
-def _halves(value: Fraction) -> int:
-    """2·v, or the odd number for what lies between two whole numbers."""
-    return 2 * value.numerator if value.denominator == 1 else 2 * (value // 1) + 1
 
 
 def _wrapped(value: Expr, limits: tuple[int, int]) -> Expr:

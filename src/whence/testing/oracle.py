@@ -25,7 +25,7 @@ from fractions import Fraction
 
 from whence.testing.model import TimedModel, Variable
 from whence.testing.semantics.simulator import Illegal, Simulator, State
-from whence.testing.values import Number, as_text
+from whence.testing.values import Number, alike, as_text
 
 __all__ = ["NoJudgement", "Oracle", "Tolerance"]
 
@@ -245,7 +245,7 @@ class Oracle:
         self, number: int, values: _Values, value: Number | None, held: bool
     ) -> _Values | None:
         """What may still be seen of an output that has this value now; None: it cannot have it."""
-        tolerance = self.tolerances[number]
+        variable, tolerance = self.outputs[number], self.tolerances[number]
         first = 0
         # A value is gone `latency` milliseconds after its end: what was held until now must have
         # become another one by then.
@@ -255,7 +255,7 @@ class Oracle:
             if held and before is not None and gone < self.now:
                 begun = values[first][1]
                 first += 1
-                while not _alike(values[first][0], before, tolerance.error):
+                while not alike(variable, values[first][0], before, tolerance.error):
                     begun = values[first][1]
                     first += 1
                     if first == len(values) or begun > gone:
@@ -264,7 +264,7 @@ class Oracle:
                 first += 1
         if value is None:
             return values[first:]
-        while not _alike(values[first][0], value, tolerance.error):
+        while not alike(variable, values[first][0], value, tolerance.error):
             first += 1
             if first == len(values):
                 return None
@@ -306,7 +306,7 @@ class Oracle:
         variable, tolerance = self.outputs[number], self.tolerances[number]
         begun = None
         for wanted, end in values:
-            other = value is None or not _alike(wanted, value, tolerance.error)
+            other = value is None or not alike(variable, wanted, value, tolerance.error)
             if other and (begun is None or begun + tolerance.latency <= self.now):
                 told = variable.shown(wanted)
                 if begun is not None:
@@ -320,7 +320,3 @@ class Oracle:
 
 def _too_many() -> NoJudgement:
     return NoJudgement(f"more than {_MOST} states of the model are possible: admit less jitter")
-
-
-def _alike(model: int, seen: Number, error: Fraction) -> bool:
-    return model == seen if not error else abs(Fraction(model) - seen) <= error

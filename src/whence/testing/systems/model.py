@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from whence.expr.ieee import ordinal, rounded
 from whence.testing.model import TimedModel, Variable
 from whence.testing.semantics.simulator import Illegal, Simulator, State
 from whence.testing.systems.base import Inputs, Sample, SystemFault
@@ -83,6 +84,8 @@ def _number(variable: Variable, inputs: Inputs) -> int:
     value = inputs.get(name)
     if value is None:
         raise SystemFault(f"the system's model has the input `{name}`, which the tests do not set")
+    if variable.ieee is not None:
+        return ordinal(rounded(float(value), variable.ieee), variable.ieee)
     if isinstance(value, str):
         if value not in variable.members:
             raise SystemFault(f"the system's model has no value `{value}` of `{name}`")
