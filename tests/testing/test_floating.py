@@ -78,6 +78,14 @@ void monitor_reset(const monitor_inputs *in, monitor_outputs *out)
     monitor_step(0, in, out);
 }
 """
+SUM = """\
+variables: {speed: input float32, limit: "input float32[0,300]"}
+machines:
+  M:
+    initial: Fine
+    states: {Fine: {}, Over: {}}
+    transitions: [{from: Fine, to: Over, when: WHAT}]
+"""
 #: All kinds of conversions, and values that do not stay in their ranges.
 MIXED = """\
 variables:
@@ -119,7 +127,7 @@ def free_values(found: TimedModel, random: Random) -> list[int]:
 
 
 @given(st.integers(0, 2**32), st.sampled_from([MONITOR, MIXED]))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_steps_are_those_that_phi_admits(seed: int, text: str) -> None:
     found, random = model(text), Random(seed)
     simulator, relation = Simulator(found), Relation(found)
@@ -128,7 +136,7 @@ def test_steps_are_those_that_phi_admits(seed: int, text: str) -> None:
     )
     frames.extend()
     state = simulator.initial(free_values(found, random))
-    for _ in range(8):
+    for _ in range(6):
         begin = frames.selector()
         frames.start_from(dict(zip(relation.state, state, strict=True)), begin)
         try:
@@ -208,10 +216,9 @@ def test_texts_mean_what_they_mean_in_c(tmp_path: Path) -> None:
     lines = ["#include <stdio.h>", "#include <math.h>", "int main(void) {"]
     for one, condition, inputs, n in cases:
         x, y, d = (
-            {"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY"}.get(text, text)
+            {"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY"}.get(text, repr(float(text)))
             for text in inputs
         )
-        y = y if "N" in y else f"(float){y}"
         lines.append(
             f"{{ volatile float x = {x}, y = {y}; volatile double d = {d}; volatile int n = {n};"
             f"(void)x; (void)y; (void)d; (void)n; float r = {one}; double s = {one};"
@@ -285,18 +292,22 @@ def test_all_goals_are_covered(suite: object) -> None:
 
 
 def test_the_solver_finds_what_walks_do_not() -> None:
-    text = MONITOR.replace("speed < 1.0e6", "speed + limit == 511.0625 && speed - limit == 0.8125")
-    found = model(text)
-    made = generate(found, GenerateSettings(walks=2000, patience=500, kinds=("state",)))
-    assert [goal.status for goal in made.goals] == ["covered", "covered"] or all(
-        # speed > 1.1 * limit excludes it: 255.9375 against 255.125.
-        goal.status in ("covered", "unreachable", "open") for goal in made.goals
-    )
-    text = text.replace("limit * 1.1f", "limit")
-    made = generate(model(text), GenerateSettings(walks=2000, patience=500, kinds=("state",)))
+    """255.9375 and 255.125 have this sum and this difference."""
+    text = SUM.replace("WHAT", "speed + limit == 511.0625 && speed - limit == 0.8125")
+    few = GenerateSettings(walks=2000, patience=500, kinds=("state",))
+    made = generate(model(text), few)
     assert [goal.status for goal in made.goals] == ["covered", "covered"]
     inputs = {(one.name, one.value) for test in made.tests for one in test.inputs}
     assert {("speed", "255.9375"), ("limit", "255.125")} <= inputs
+
+
+def test_what_no_number_meets_is_proved() -> None:
+    for condition in ("limit > 300.5", "speed < speed", "limit != limit"):
+        made = generate(
+            model(SUM.replace("WHAT", condition)),
+            GenerateSettings(walks=500, patience=500, kinds=("state",)),
+        )
+        assert [goal.status for goal in made.goals] == ["covered", "unreachable"]
 
 
 def test_walks_find_values_beside_other_variables() -> None:
@@ -366,7 +377,7 @@ def test_the_c_form(suite: object, tmp_path: Path) -> None:
     assert "float speed;" in header(interface)
     assert "double margin;" in (tmp_path / header_name(interface)).read_text()
     assert CC is not None
-    for source, status in ((MONITOR_IN_C, 0), (MONITOR_IN_C.replace("1.1f", "1.2f"), 1)):
+    for source, status in ((MONITOR_IN_C, 0), (MONITOR_IN_C.replace("0.1 *", "0.1f *"), 1)):
         (tmp_path / "monitor.c").write_text(source)
         flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
         subprocess.run(
@@ -447,7 +458,9 @@ def test_mutants_change_floating_point_operations() -> None:
 def test_the_speed_and_distance_monitor_has_tests() -> None:
     """All states and transitions; simulation finds them."""
     found = elaborate(read_xmi_file(shared("charts/SpeedAndDistanceMonitoring.uml")))
-    made = generate(found, GenerateSettings(kinds=("state", "transition", "user"), seconds=20))
-    open_ = [goal for goal in made.goals if goal.status != "covered"]
-    assert len(made.goals) == 19 + 37 or open_
-    assert all("cannot be read: unknown name" in goal.reason for goal in open_)
+    kinds = ("state", "transition", "user")
+    made = generate(found, GenerateSettings(kinds=kinds, walks=20_000, seconds=5))
+    left = [goal for goal in made.goals if goal.status != "covered"]
+    assert {goal.kind for goal in left} == {"user"}
+    assert all("cannot be read: unknown name" in goal.reason for goal in left)
+    assert made.count("covered") == len([g for g in made.goals if g.kind != "user"]) > 40

@@ -8,8 +8,8 @@ Operations on such numbers are calls of built-in functions, `f32 +` for instance
 An argument that is a number of the same format is an expression whose value is an ordinal, an
 IntLiteral among them.
 
-* `+ - * /`, `-x` (as `neg`), `<?`, `>?`: rounded to the nearest, ties to even; `<?` and `>?` are fmin
-  and fmax of C, with -0 less than +0.
+* `+ - * /`, `-x` (as `neg`), `<?`, `>?`: rounded to the nearest, ties to even; `<?` and `>?` are
+  fmin and fmax of C, with -0 less than +0.
 * `== != < <= > >=`: as in C; NaN is different from everything, and not ordered.
 * `from int` (32 bits), `f32 from f64` (rounded to the nearest), `f64 from f32` (exact);
   `f64 to int`, towards 0: what does not fit into 32 bits has no value.
@@ -130,7 +130,9 @@ def nearest(value: Fraction, format_: Format) -> int:
     # Rounded twice: the first may have made a tie. An infinity stands for the next power of two.
     def distance(one: int) -> tuple[Fraction, int, bool]:
         near = from_ordinal(one, 32)
-        exact = Fraction(near) if math.isfinite(near) else Fraction(2**128 if near > 0 else -(2**128))
+        exact = (
+            Fraction(near) if math.isfinite(near) else Fraction(2**128 if near > 0 else -(2**128))
+        )
         return abs(exact - value), (one if one >= 0 else -1 - one) & 1, one != found
 
     most = infinity(32)

@@ -18,8 +18,8 @@ from enum import Enum
 from functools import cache, partial
 from typing import Any, Final
 
-from whence.expr.constants import default_cells
 from whence.expr import ieee_smt
+from whence.expr.constants import default_cells
 from whence.expr.evaluate import domain_of, type_of
 from whence.expr.ieee import COMPARISONS, Format, format_of, operation_of
 from whence.expr.tree import (
@@ -724,9 +724,7 @@ class _Run:
                 arguments = []
                 for place, one in enumerate(expr.arguments):
                     inner = format_of(expr, place)
-                    arguments.append(
-                        self.number(one) if inner is None else self._float(one, inner)
-                    )
+                    arguments.append(self.number(one) if inner is None else self._float(one, inner))
                 return ieee_smt.operation(self._z3, format_, found[1], arguments)
             case Conditional():
                 condition = self.truth(expr.condition)

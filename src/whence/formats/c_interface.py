@@ -149,7 +149,9 @@ def driver(interface: Interface) -> str:
     for one in interface.inputs:
         field = c_name(interface, one)
         call = "strtod(at, &end)" if one.kind == "real" else "strtol(at, &end, 10)"
-        convert = {"bool": "0 != ", "real": "(float)" if one.bits == 32 else ""}.get(one.kind, "(int32_t)")
+        convert = {"bool": "0 != ", "real": "(float)" if one.bits == 32 else ""}.get(
+            one.kind, "(int32_t)"
+        )
         read.append(f"    in->{field} = {convert}{call}; if (end == at) return 0; at = end;")
     show = [
         f'    printf(" %a", (double)out->{c_name(interface, one)});'

@@ -254,9 +254,13 @@ def _judge(type_: str) -> str:
         (
             "long off = value_of(&out, one) - o->value;",
             "double seen = value_of(&out, one), off = seen - o->value;\n"
-            "                int same = seen == o->value || (seen != seen && o->value != o->value);",
+            "                int same = seen == o->value ||\n"
+            "                    (seen != seen && o->value != o->value);",
         ),
-        ("(off < 0 ? -off : off) <= o->tolerance", "(same || (off < 0 ? -off : off) <= o->tolerance)"),
+        (
+            "(off < 0 ? -off : off) <= o->tolerance",
+            "(same || (off < 0 ? -off : off) <= o->tolerance)",
+        ),
         ("is %ld at", "is %.17g at"),
         ("expected %ld since", "expected %.17g since"),
     )

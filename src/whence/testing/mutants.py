@@ -227,7 +227,12 @@ def _variants(expr: Expr) -> Iterator[_Variant]:
             for place, argument in enumerate(arguments):
                 for one in _variants(argument):
                     changed = (*arguments[:place], one.expr, *arguments[place + 1 :])
-                    yield replace(one, expr=replace(expr, arguments=changed))
+                    new = replace(expr, arguments=changed)
+                    if isinstance(argument, IntLiteral):
+                        # An ordinal alone says nothing.
+                        yield replace(one, expr=new, before=expr, after=new)
+                    else:
+                        yield replace(one, expr=new)
         case Conditional(condition, then, otherwise):
             for one in _variants(condition):
                 yield replace(one, expr=replace(expr, condition=one.expr))

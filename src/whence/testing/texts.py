@@ -17,7 +17,7 @@ _DECIMAL = re.compile(
 
 
 def functions(text: SourceText) -> SourceText:
-    """`t.elapsed(3)` as `elapsed(t, 3)`, `t.reset()` as `reset(t)`, `2.5` as `decimal_(25, 10)`, and
+    """`t.elapsed(3)` as `elapsed(t, 3)`, `t.reset()` as `reset(t)`, `2.5` as `decimal_(25, 10)`;
     `2.5e1` and `2.5f`, which are floating-point numbers, as `float_(25, 10, exponent, bits)`."""
     changes = []
     for match in _METHOD.finditer(blanked(text.text)):

@@ -13,7 +13,16 @@ from typing import TypeAlias
 from whence.expr.ieee import Format, from_ordinal, nearest, ordinal, ordinal_of_text, rounded
 from whence.testing.model import Variable
 
-__all__ = ["Native", "Number", "Unreadable", "alike", "as_native", "as_text", "number_of", "observed"]
+__all__ = [
+    "Native",
+    "Number",
+    "Unreadable",
+    "alike",
+    "as_native",
+    "as_text",
+    "number_of",
+    "observed",
+]
 
 Native: TypeAlias = "bool | int | float | str"
 #: What an output was seen to be; only an output of a real system is no whole number.

@@ -82,9 +82,7 @@ class Walker:
                 found[number] = self._value(number, state)
         return found
 
-    def _float(
-        self, format_: Format, others: Sequence[_Side], state: State | None
-    ) -> int:
+    def _float(self, format_: Format, others: Sequence[_Side], state: State | None) -> int:
         """A number at what a guard compares it with now, or a whole one, or any."""
         if others and state is not None and self.random.random() < 0.7:
             value = others[self.random.randrange(len(others))](state)

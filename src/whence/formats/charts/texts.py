@@ -25,7 +25,9 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 _RANGE = re.compile(r"int\s*\[\s*(-?\d{1,10})\s*,\s*(-?\d{1,10})\s*\]", re.ASCII)
 _FRACTION = r"(-?\d{1,9}(?:\.\d{1,9})?)"
-_FLOAT = re.compile(rf"(float|float32|float64|double)\s*\[\s*{_FRACTION}\s*,\s*{_FRACTION}\s*\]", re.ASCII)
+_FLOAT = re.compile(
+    rf"(float|float32|float64|double)\s*\[\s*{_FRACTION}\s*,\s*{_FRACTION}\s*\]", re.ASCII
+)
 _FIXED = re.compile(
     rf"fixed\s*\[\s*{_FRACTION}\s*,\s*{_FRACTION}\s*,\s*(\d{{1,9}}(?:\.\d{{1,9}}|/\d{{1,9}})?)\s*\]",
     re.ASCII,
