@@ -25,6 +25,7 @@ from whence.expr.ieee import (
     ordinal_of_text,
     written,
 )
+from whence.expr.ieee_intervals import bounds_of, compared, narrowed
 from whence.expr.intervals import Access, Interval, interval
 from whence.expr.tree import Expr, Name, Symbol, SymbolKind
 from whence.expr.types import INT32, IntType
@@ -220,3 +221,49 @@ def test_bounds_have_all_values(data: st.DataObject, format_: Format) -> None:
     found = computed(expr, values)
     if found is not None:
         assert found in interval(expr, ranges)
+
+
+@pytest.mark.parametrize("op", ["+", "-", "*", "/", "<?", ">?"])
+def test_bounds_of_special_numbers(op: str) -> None:
+    """All intervals that end at special numbers, and all such numbers in them."""
+    ends = sorted(
+        ordinal_of_text(text, 32) for text in ("-inf", "-2", "-0", "0", "1", "inf", "nan")
+    )
+    pairs = [(low, high) for low in ends for high in ends if low <= high]
+    x, y = variable("x", numbers(32)), variable("y", numbers(32))
+    results = {
+        (a, b): computed(call(32, op, read(x), read(y)), {x: a, y: b}) for a in ends for b in ends
+    }
+    for one in pairs:
+        for other in pairs:
+            low, high = bounds_of(32, op, (one, other))
+            for a in ends:
+                for b in ends:
+                    if one[0] <= a <= one[1] and other[0] <= b <= other[1]:
+                        result = results[a, b]
+                        assert result is not None
+                        assert low <= result <= high, (one, other, a, b)
+
+
+@pytest.mark.parametrize("op", COMPARISONS)
+def test_what_a_comparison_leaves(op: str) -> None:
+    """Of numbers around both zeros, one, infinity and NaN; what is left out does not compare so."""
+    ends = [-3, -2, -1, 0, 1, infinity(32), nan(32)]
+    pairs = [(low, high) for low in ends for high in ends if low <= high]
+    truths = {(a, b): by_numpy(32, op, a, b) for a in ends for b in ends}
+    for known in pairs:
+        for other in pairs:
+            left = narrowed(op, known, other, 32)
+            truth = compared(op, known, other, 32)
+            for a in ends:
+                for b in ends:
+                    if known[0] <= a <= known[1] and other[0] <= b <= other[1]:
+                        assert truth is None or truth == truths[a, b]
+                        if truths[a, b]:
+                            assert left is not None
+                            assert left[0] <= a <= left[1], (known, other, a, b)
+    # As narrow as can be.
+    if op == "<":
+        assert narrowed(op, (-9, 9), (-9, 0), 32) == (-9, -2)
+    if op == ">=":
+        assert narrowed(op, (-9, nan(32)), (0, 5), 32) == (-1, infinity(32))

@@ -9,7 +9,7 @@ floating-point number in it is computed as it is without them: `1/3` is 0, `0.5 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -30,7 +30,7 @@ from whence.expr.walk import subexpressions
 from whence.source import Origin
 from whence.testing.fixed import at_scale, scaled
 
-__all__ = ["Meaning", "constant_symbol"]
+__all__ = ["Meaning", "constant_symbol", "literal_symbol"]
 
 _LOGIC = ("&&", "||", "imply")
 
@@ -38,6 +38,16 @@ _LOGIC = ("&&", "||", "imply")
 def constant_symbol(number: int, format_: Format) -> Symbol:
     """What stands for a known number in an expression."""
     return Symbol("", f"ieee {format_} {number}", SymbolKind.VARIABLE, numbers(format_))
+
+
+def literal_symbol(parts: Sequence[int | None]) -> Symbol | None:
+    """The number top / below * 10^exponent, with so many bits; None if that is none."""
+    if len(parts) != 4 or None in parts or not parts[1]:
+        return None
+    top, below, exponent, bits = (part or 0 for part in parts)
+    format_: Format = 32 if bits == 32 else 64
+    value = Fraction(top, below) * Fraction(10) ** max(min(exponent, 99), -99)
+    return constant_symbol(nearest(value, format_), format_)
 
 
 def _known(symbol: Symbol) -> tuple[int, Format] | None:

@@ -45,49 +45,17 @@ from whence.expr.walk import subexpressions
 from whence.model.chart import Chart, ChartVariable
 from whence.source import Diagnostic, Origin, SourceText
 from whence.testing.fixed import decimal_symbol, fixed_numbers
-from whence.testing.floating import Meaning, constant_symbol
+from whence.testing.floating import Meaning, constant_symbol, literal_symbol
 from whence.testing.halves import halves, only_with_whole_numbers
-from whence.testing.logic import both, compare, either, number, operation
+from whence.testing.logic import both, compare, either, number, operation, wrapped
+from whence.testing.machine_names import MachineNames, TimerNames
 from whence.testing.model import Elapsed, Location, Role, Variable, Write
 from whence.testing.texts import functions, path_of
 
-__all__ = ["MachineNames", "Names"]
+__all__ = ["Names"]
 
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _LONGEST = 2**24
-
-
-@dataclass(slots=True)
-class MachineNames:
-    """What is known of a machine while names are looked up."""
-
-    name: str
-    environment: bool
-    control: Symbol
-    scope: Scope
-    locations: Sequence[Location] = ()
-
-    def states(self, path: str) -> list[Location]:
-        real = [one for one in self.locations if one.parent is not None and not one.pseudo]
-        exact = [one for one in real if one.ident == path]
-        return exact or [one for one in real if one.name == path]
-
-    def inside(self, location: Location) -> Expr:
-        control = Name(self.control.name)
-        tests = [
-            Binary(">=", control, IntLiteral(location.first)),
-            Binary("<=", control, IntLiteral(location.last)),
-        ]
-        if location.first == location.last:
-            tests = [Binary("==", control, IntLiteral(location.first))]
-        return both(tests)
-
-
-@dataclass(slots=True)
-class _Timer:
-    symbol: Symbol
-    variable: ChartVariable
-    longest: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -103,7 +71,7 @@ class Names:
     elapsed: list[Elapsed] = field(default_factory=list)
     checker: Checker = field(init=False)
     top: Scope = field(init=False)
-    _timers: dict[tuple[str, str], _Timer] = field(default_factory=dict)
+    _timers: dict[tuple[str, str], TimerNames] = field(default_factory=dict)
     _floats: dict[tuple[str, str], Symbol] = field(default_factory=dict)
     #: The scales of fixed-point numbers.
     _scales: dict[Symbol, int] = field(default_factory=dict)
@@ -190,7 +158,7 @@ class Names:
                 unsupported=True,
             )
         symbol = Symbol(owner, f"age of {variable.name}", SymbolKind.VARIABLE, IntType(0, 0))
-        self._timers[owner, variable.name] = _Timer(symbol, variable)
+        self._timers[owner, variable.name] = TimerNames(symbol, variable)
 
     def _declare_float(self, owner: str, variable: ChartVariable) -> None:
         real = variable.type.bounds
@@ -383,7 +351,7 @@ class Names:
             timer.longest = max(timer.longest, constant)
             self.elapsed.append(Elapsed(timer.symbol, constant))
 
-    def _timer(self, call: Call, machine: str) -> _Timer:
+    def _timer(self, call: Call, machine: str) -> TimerNames:
         name = call.arguments[0] if call.arguments else None
         path = path_of(name) if name is not None else None
         if path is not None:
@@ -462,7 +430,7 @@ class Names:
         if isinstance(symbol.type, BoolType) and not isinstance(value.type, BoolType):
             value = compare("!=", value, number(0, origin))
         if self.variables[symbol].wrap:
-            value = _wrapped(value, self.variables[symbol].limits)
+            value = wrapped(value, self.variables[symbol].limits)
         return Write(symbol, value, origin)
 
     @staticmethod
@@ -518,15 +486,10 @@ class Names:
 
     def _float_literal(self, expr: Call, arguments: Sequence[Expr]) -> Expr:
         """`2.5f`, `1.0e-3`: see :func:`whence.testing.texts.functions`."""
-        if len(arguments) != 4:
-            raise Problem(f"unknown function `{expr.callee}`", expr.origin)
         parts = [self.checker.constant(one) for one in arguments]
-        if None in parts or not parts[1]:
+        symbol = literal_symbol(parts)
+        if symbol is None:
             raise Problem(f"unknown function `{expr.callee}`", expr.origin)
-        top, below, exponent, bits = (int(part or 0) for part in parts)
-        format_: Format = 32 if bits == 32 else 64
-        value = Fraction(top, below) * Fraction(10) ** max(min(exponent, 99), -99)
-        symbol = constant_symbol(nearest(value, format_), format_)
         self.top.entries.setdefault(f" {symbol.name}", VariableEntry(symbol, writable=False))
         return Name(f" {symbol.name}", origin=expr.origin)
 
@@ -637,13 +600,3 @@ class Names:
             for side, found in zip((expr.left, expr.right), sides, strict=True)
         ]
         return replace(expr, left=parts[0], right=parts[1])
-
-
-def _wrapped(value: Expr, limits: tuple[int, int]) -> Expr:
-    """The number within the limits that differs by a multiple of the range's size. `%` has the
-    sign of its left side, and the range contains 0: what is shifted is positive."""
-    low, high = limits
-    size = number(high - low + 1, value.origin)
-    rest = operation("%", value, size)
-    again = operation("%", operation("+", rest, number(high - low + 1 - low)), size)
-    return replace(operation("+", again, number(low)), type=IntType(low, high))
