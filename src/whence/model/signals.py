@@ -27,10 +27,13 @@ class InterfaceSignal:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
+    """`chooses`: the system may react in several ways."""
+
     name: str
     inputs: tuple[InterfaceSignal, ...]
     outputs: tuple[InterfaceSignal, ...]
     file: str = ""
+    chooses: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,14 @@ def rendered(suite: Suite, form: str, interface: Interface) -> dict[str, str]:
         return {"test_suite.py": pytest_form(suite)}
     if form == "robot":
         return {"suite.robot": robot_form(suite)}
+    if interface.chooses:
+        raise UnsupportedError(
+            Diagnostic(
+                f"the form `{form}` of tests for a system that chooses when a timer elapses",
+                Origin(suite.file),
+                "it has only one of its reactions; use whence run, pytest or robot",
+            )
+        )
     if form == "csv":
         return {"suite.csv": csv_form(suite)}
     assert form == "c"

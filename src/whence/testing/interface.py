@@ -14,6 +14,7 @@ def interface_of(part: TimedModel) -> Interface:
         inputs=tuple(_signal(v) for v in part.having("input")),
         outputs=tuple(_signal(v) for v in part.having("output")),
         file=part.file,
+        chooses=bool(part.having("choice")),
     )
 
 

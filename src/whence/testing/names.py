@@ -1,8 +1,8 @@
 """What the names in the texts of a timed chart stand for, and what timers become.
 
 `elapsed(t, c)` becomes `age >= c` of the timer's age (:mod:`whence.testing.model`), and so do
-`t.elapsed(c)` and resets, as RT-Tester writes them.  `elapsed(t, lo, hi)` is for the environment
-only: it may become true from `lo` on and is true from `hi` on; which, is a choice.
+`t.elapsed(c)` and resets, as RT-Tester writes them.  `elapsed(t, lo, hi)` may become true from `lo`
+on and is true from `hi` on; which, is a choice.
 """
 
 from __future__ import annotations
@@ -337,13 +337,6 @@ class Names:
         times = call.arguments[1:]
         if not 1 <= len(times) <= 2:
             raise Problem("expected elapsed(timer, milliseconds)", call.origin)
-        if len(times) == 2 and not (machine and self.machines[machine].environment):
-            raise Problem(
-                "elapsed with two times, in a machine that is not the environment's",
-                call.origin,
-                "when the system reacts must be determined; give one time",
-                unsupported=True,
-            )
         for time in times:
             constant = self._constant(time, machine)
             if not 0 <= constant <= _LONGEST:

@@ -17,7 +17,7 @@ _ZENO = 1000
 
 class ModelSystem:
     """Inputs that change come together with the timers that elapse then. It tells every change
-    with its date."""
+    with its date. Where it may choose when a timer elapses, it takes the last moment."""
 
     held = True
 
@@ -67,7 +67,8 @@ class ModelSystem:
         raise SystemFault("the steps of the system's model do not end (a Zeno loop)")
 
     def _numbers(self, inputs: Inputs) -> list[int]:
-        return [_number(v, inputs) for v in self.inputs]
+        free = (v for v in self.part.variables if v.free)
+        return [_number(v, inputs) if v.role == "input" else 0 for v in free]
 
     def _values(self) -> list[int]:
         return [self._state[place] for place, _ in self.outputs]
