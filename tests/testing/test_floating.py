@@ -22,6 +22,7 @@ from whence.formats.charts.yaml import read_chart
 from whence.report.suite_forms import rendered
 from whence.solve.frames import Answer, Frames, Holds
 from whence.source import InputError
+from whence.testing.checks import check_model, widened
 from whence.testing.elaborate import elaborate
 from whence.testing.execute import ExecuteSettings, Executor
 from whence.testing.generate import GenerateSettings, generate
@@ -464,3 +465,14 @@ def test_the_speed_and_distance_monitor_has_tests() -> None:
     assert {goal.kind for goal in left} == {"user"}
     assert all("cannot be read: unknown name" in goal.reason for goal in left)
     assert made.count("covered") == len([g for g in made.goals if g.kind != "user"]) > 40
+
+
+def test_values_outside_of_bounds_are_found() -> None:
+    chart = read_chart(
+        "variables: {x: 'input float32[0,9]', y: 'output float32[0,10]'}\n"
+        "machines: {M: {initial: P, states: {P: {do: y = x + 1.5f}}}}\n",
+        "model.yaml",
+    )
+    (finding,) = check_model(elaborate(chart))
+    assert "outside its range -0.0 to 10.0, for example with x = " in finding.message
+    assert widened(chart) == (chart, ())

@@ -127,7 +127,8 @@ class _Checks:
         seen: set[Origin] = set()
         for assigned in self.relation.assigned:
             write = assigned.write
-            low, high = self.model.variable_of[write.variable].limits
+            variable = self.model.variable_of[write.variable]
+            low, high = variable.limits
             bounds = interval(write.value)
             if (low <= bounds.lo and bounds.hi <= high) or write.origin in seen:
                 continue
@@ -141,11 +142,13 @@ class _Checks:
             if witness is not None:
                 seen.add(write.origin)
                 example = self._described(witness, (write.value,))
+                shown = (low, high) if variable.ieee is None else map(variable.shown, (low, high))
                 yield (
                     write.variable,
                     Diagnostic(
                         f"`{write.variable}` can be assigned a value outside its range "
-                        f"{low} to {high}" + (f", for example with {example}" if example else ""),
+                        + " to ".join(map(str, shown))
+                        + (f", for example with {example}" if example else ""),
                         write.origin,
                         "a run that does so is no run of the model",
                         f"machine {assigned.machine.name}",
@@ -187,7 +190,13 @@ def widened(chart: Chart) -> tuple[Chart, tuple[Diagnostic, ...]]:
     model = elaborate(chart)
     wrong = {symbol for symbol, _ in _Checks(model).outside()}
     wrong |= {v.symbol for v in model.variables if not v.limits[0] <= v.initial <= v.limits[1]}
-    names = {(s.scope, s.name) for s in wrong if not model.variable_of[s].members}
+    # Only the ranges of integers can be.
+    names = {
+        (s.scope, s.name)
+        for s in wrong
+        for v in (model.variable_of[s],)
+        if not (v.members or v.fixed or v.ieee is not None)
+    }
     if not names:
         return chart, ()
     # As wide as can be first, then what the abstract interpretation leaves of that.
