@@ -129,7 +129,6 @@ def test_requirements_that_nothing_satisfies() -> None:
         (("Q: {}", "Q: {kind: choice}"), UnsupportedError, "the choice `Q`"),
         (("Q: {}", "Q: {kind: history}"), UnsupportedError, "the history `Q`"),
         (("do: x = VALUE", "rate: 3"), UnsupportedError, "a rate"),
-        (('x: "int[0,5]"', "x: float"), UnsupportedError, "the floating-point variable `x`"),
         (('x: "int[0,5]"', "x: timer"), UnsupportedError, "an assignment to the timer `x`"),
     ],
 )

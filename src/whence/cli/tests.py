@@ -146,7 +146,7 @@ def generate(
                 suite, seed=seed, latency=latency, seconds=seconds, kill=kill, say=watch.stage
             )
     if output is not None:
-        interface = chart.interface() if "c" in (forms or ()) else None
+        interface = chart.interface() if {"c", "csv"} & set(forms or ()) else None
         write_suite(suite, output, tuple(forms or ()), interface)
     if output_format == "json":
         sys.stdout.write(to_text(suite_document(suite, version())))

@@ -12,6 +12,8 @@ from itertools import product
 from typing import Final
 
 from whence.expr.evaluate import domain_of, type_of
+from whence.expr.ieee import COMPARISONS, operation_of
+from whence.expr.ieee_intervals import bounds_of, compared
 from whence.expr.tree import (
     Assignment,
     Binary,
@@ -160,6 +162,12 @@ class _Bounds:
                 if condition is not None:
                     return self.of(expr.then if condition else expr.otherwise)
                 return self.of(expr.then).join(self.of(expr.otherwise))
+            case Call() if (found := operation_of(expr)) is not None:
+                parts = tuple((part.lo, part.hi) for part in map(self.of, expr.arguments))
+                if found[1] in COMPARISONS:
+                    truth_is = compared(found[1], parts[0], parts[1], found[0])
+                    return _EITHER if truth_is is None else _truth(truth_is)
+                return Interval(*bounds_of(found[0], found[1], parts))
             case Call():
                 return self._call(expr)
             case Assignment():

@@ -18,8 +18,10 @@ from enum import Enum
 from functools import cache, partial
 from typing import Any, Final
 
+from whence.expr import ieee_smt
 from whence.expr.constants import default_cells
 from whence.expr.evaluate import domain_of, type_of
+from whence.expr.ieee import COMPARISONS, Format, format_of, operation_of
 from whence.expr.tree import (
     Assignment,
     Binary,
@@ -150,7 +152,8 @@ class Encoder:
 
     def integer(self, value: int) -> Term:
         if self.flavour is Flavour.BIT_PRECISE:
-            return self._z3.BitVecVal(value, 32)
+            # Only ordinals of floating-point numbers are wider.
+            return self._z3.BitVecVal(value, 32 if -(2**31) <= value < 2**32 else 64)
         return self._z3.IntVal(value)
 
     def variable(self, name: str) -> Term:
@@ -168,6 +171,9 @@ class Encoder:
         lo, hi = _range_of(type_)
         if self.flavour is Flavour.BIT_PRECISE and (lo, hi) == (INT32.lo, INT32.hi):
             return self._z3.BoolVal(True)
+        if self.flavour is Flavour.BIT_PRECISE and term.size() == 64:
+            least, most = (self._z3.BitVecVal(bound, 64) for bound in (lo, hi))
+            return self._z3.And(term >= least, term <= most)
         return self._z3.And(term >= self.integer(lo), term <= self.integer(hi))
 
     def to_python(self, term: Term) -> int:
@@ -335,6 +341,7 @@ class _Run:
         return kept[0] if len(kept) == 1 else self._z3.Or(*kept)
 
     def _if(self, condition: Term, then: Term, otherwise: Term) -> Term:
+        then, otherwise = self._aligned(then, otherwise)
         if self._z3.is_true(condition) or then.eq(otherwise):
             return then
         if self._z3.is_false(condition):
@@ -349,6 +356,17 @@ class _Run:
         if self._z3.is_false(otherwise):
             return self._and(condition, then)
         return self._z3.If(condition, then, otherwise)
+
+    def _aligned(self, one: Term, other: Term) -> tuple[Term, Term]:
+        """With as many bits each: ordinals of 64-bit numbers stand beside shorter literals."""
+        if not self._bits or one.sort() == other.sort() or not self._z3.is_bv(one):
+            return one, other
+        width = max(one.size(), other.size())
+        extend = self._z3.SignExt
+        return (
+            one if one.size() == width else extend(width - one.size(), one),
+            other if other.size() == width else extend(width - other.size(), other),
+        )
 
     def _int(self, value: int) -> Term:
         return self._encoder.integer(value)
@@ -492,6 +510,9 @@ class _Run:
                 return self._in_location(expr)
             case Deadlock():
                 raise _unsupported("`deadlock`", expr.origin)
+            case Call() if (found := operation_of(expr)) is not None and found[1] in COMPARISONS:
+                left, right = (self._float(one, found[0]) for one in expr.arguments)
+                return ieee_smt.comparison(self._z3, found[1], left, right)
             case _:
                 return self._nonzero(self.number(expr))
 
@@ -521,6 +542,8 @@ class _Run:
                 if then is None or otherwise is None:
                     return otherwise if then is None else then
                 return self._if(condition, then, otherwise)
+            case Call() if (found := operation_of(expr)) is not None:
+                return self._of_floats(expr, *found)
             case Call():
                 return self._call(expr)[0]
             case Assignment():
@@ -676,6 +699,45 @@ class _Run:
             self._require_no_overflow(self._fits(result))
         return result
 
+    # ------------------------------------------------------------------ floating-point numbers
+
+    def _of_floats(self, expr: Call, format_: Format, op: str) -> Term:
+        """An operation of :mod:`whence.expr.ieee` as an integer."""
+        if op in COMPARISONS:
+            return self._from_truth(self.truth(expr))
+        if op == "to int":
+            value, fits = ieee_smt.to_int(
+                self._z3, self._float(expr.arguments[0], format_), format_
+            )
+            self._require(fits)
+            return value
+        return ieee_smt.ordinal_of(self._z3, self._float(expr, format_), format_)
+
+    def _float(self, expr: Expr, format_: Format) -> Term:
+        """An expression whose value is an ordinal, as a floating-point number."""
+        if not self._bits:
+            raise _unsupported("floating-point numbers", expr.origin)
+        match expr:
+            case IntLiteral(value=value):
+                return ieee_smt.literal_of(self._z3, value, format_)
+            case Call() if (found := operation_of(expr)) is not None:
+                arguments = []
+                for place, one in enumerate(expr.arguments):
+                    inner = format_of(expr, place)
+                    arguments.append(self.number(one) if inner is None else self._float(one, inner))
+                return ieee_smt.operation(self._z3, format_, found[1], arguments)
+            case Conditional():
+                condition = self.truth(expr.condition)
+                then, otherwise = self._either(
+                    condition,
+                    lambda: self._float(expr.then, format_),
+                    lambda: self._float(expr.otherwise, format_),
+                )
+                if then is None or otherwise is None:
+                    return otherwise if then is None else then
+                return self._z3.If(condition, then, otherwise)
+        return ieee_smt.float_of(self._z3, self.number(expr), format_)
+
     # ---------------------------------------------------------------------------- comparisons
 
     def _comparison(self, expr: Binary) -> Term:
@@ -690,7 +752,7 @@ class _Run:
             left = self._real(expr.left)
             return _compare(expr.op, left, self._real(expr.right))
         left = self.number(expr.left)
-        right = self.number(expr.right)
+        left, right = self._aligned(left, self.number(expr.right))
         return self._folded(_compare(expr.op, left, right), left, right)
 
     def _real(self, expr: Expr) -> Term:

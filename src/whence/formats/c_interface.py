@@ -116,7 +116,8 @@ def _members(name: str, signals: Iterable[InterfaceSignal]) -> list[str]:
 
 
 def _field(interface: Interface, one: InterfaceSignal) -> str:
-    return f"{_TYPES[one.kind]} {c_name(interface, one)};{_remark(one)}"
+    type_ = "float" if one.bits == 32 else _TYPES[one.kind]
+    return f"{type_} {c_name(interface, one)};{_remark(one)}"
 
 
 def _remark(one: InterfaceSignal) -> str:
@@ -148,7 +149,9 @@ def driver(interface: Interface) -> str:
     for one in interface.inputs:
         field = c_name(interface, one)
         call = "strtod(at, &end)" if one.kind == "real" else "strtol(at, &end, 10)"
-        convert = {"bool": "0 != ", "real": ""}.get(one.kind, "(int32_t)")
+        convert = {"bool": "0 != ", "real": "(float)" if one.bits == 32 else ""}.get(
+            one.kind, "(int32_t)"
+        )
         read.append(f"    in->{field} = {convert}{call}; if (end == at) return 0; at = end;")
     show = [
         f'    printf(" %a", (double)out->{c_name(interface, one)});'

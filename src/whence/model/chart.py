@@ -36,7 +36,9 @@ __all__ = [
 class VariableType:
     """`int`: from `lo` to `hi`, both included; with `wrap`, arithmetic is modulo their distance.
     `enum`: one of `members`, which are numbered from 0. `float`: within `bounds`, if these are
-    known; with `step`, a fixed-point number. `timer` has no parameters."""
+    known; with `step`, a fixed-point number. `bits`: 32 or 64, the size of a floating-point number
+    whose arithmetic is that of IEEE 754; 0 where that is not said (it is 32 then). `timer` has no
+    parameters."""
 
     kind: Literal["bool", "int", "enum", "float", "timer"]
     lo: int = 0
@@ -47,6 +49,7 @@ class VariableType:
     bounds: tuple[Fraction, Fraction] | None = None
     #: Of a fixed-point number: it is a multiple of that (1/k). None: a floating-point number.
     step: Fraction | None = None
+    bits: Literal[0, 32, 64] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +185,13 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserGoal:
-    """A formula of temporal logic that some test has to make true, and what it then satisfies."""
+    """A formula of temporal logic that some test has to make true, and what it then satisfies.
+    An `optional` one comes with a model made elsewhere: where it cannot be read, it stays open."""
 
     name: str
     text: SourceText
     requirements: tuple[str, ...] = ()
+    optional: bool = False
     origin: Origin = field(default=NOWHERE, compare=False)
 
 

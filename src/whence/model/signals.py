@@ -14,21 +14,26 @@ __all__ = ["Interface", "InterfaceSignal", "SignalEntry", "SignalMap"]
 @dataclass(frozen=True, slots=True)
 class InterfaceSignal:
     """An input or output. `low` and `high` are its bounds, as texts; an enumeration has
-    `members`, numbered from 0."""
+    `members`, numbered from 0. `bits`: 32 or 64, of what is a floating-point number in the model,
+    too."""
 
     name: str
     kind: Literal["bool", "int", "enum", "real"]
     low: str = ""
     high: str = ""
     members: tuple[str, ...] = ()
+    bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
+    """`chooses`: the system may react in several ways."""
+
     name: str
     inputs: tuple[InterfaceSignal, ...]
     outputs: tuple[InterfaceSignal, ...]
     file: str = ""
+    chooses: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Sequence
 
+from whence.expr.ieee import Format, from_ordinal, ordinal_of_text
 from whence.formats.c_interface import c_name, header, header_name, prefix
 from whence.model.signals import Interface, InterfaceSignal
 from whence.model.suite import Expected, Suite, TestCase
@@ -30,6 +32,14 @@ def rendered(suite: Suite, form: str, interface: Interface) -> dict[str, str]:
         return {"test_suite.py": pytest_form(suite)}
     if form == "robot":
         return {"suite.robot": robot_form(suite)}
+    if interface.chooses:
+        raise UnsupportedError(
+            Diagnostic(
+                f"the form `{form}` of tests for a system that chooses when a timer elapses",
+                Origin(suite.file),
+                "it has only one of its reactions; use whence run, pytest or robot",
+            )
+        )
     if form == "csv":
         return {"suite.csv": csv_form(suite)}
     assert form == "c"
@@ -147,9 +157,9 @@ def c_form(suite: Suite, interface: Interface) -> str:
     """A program that calls the system's functions every millisecond and looks whether its outputs
     are what the model's run expects, no later than their latency. Exit status 1 if one is not."""
     name = prefix(interface)
-    if any(one.kind == "real" for one in interface.outputs):
+    if any(one.kind == "real" and not one.bits for one in interface.outputs):
         raise UnsupportedError(
-            Diagnostic("floating-point outputs in C", Origin(suite.file), "use whence run")
+            Diagnostic("fixed-point outputs in C", Origin(suite.file), "use whence run")
         )
     tests = [
         line for number, test in enumerate(suite.tests) for line in _c_test(number, test, interface)
@@ -164,6 +174,7 @@ def c_form(suite: Suite, interface: Interface) -> str:
         for number, one in enumerate(interface.outputs)
     ]
     names = ", ".join(f'"{c_name(interface, one)}"' for one in interface.outputs)
+    type_ = "double" if any(one.bits for one in interface.outputs) else "long"
     return "\n".join(
         (
             "/* Tests that whence made: compile this with the system.",
@@ -171,12 +182,14 @@ def c_form(suite: Suite, interface: Interface) -> str:
             " */",
             "#include <stddef.h>",
             "#include <stdio.h>",
+            *(["#include <math.h>"] if _has_floats(interface) else []),
             f'#include "{header_name(interface)}"',
             "",
             f"struct input {{ unsigned long time; {name}_inputs values; }};",
             "/* From `time` on, and `latency` ms later at most, output `number` is `value`. */",
-            "struct output { unsigned long time; int number; long value; unsigned long latency;",
-            "    long tolerance; };",
+            f"struct output {{ unsigned long time; int number; {type_} value; "
+            "unsigned long latency;",
+            f"    {type_} tolerance; }};",
             "struct test { const char *name; unsigned long end; const struct input *inputs;",
             "    size_t input_count; const struct output *outputs; size_t output_count; };",
             "",
@@ -187,7 +200,7 @@ def c_form(suite: Suite, interface: Interface) -> str:
             f"static const char *const names[] = {{{names or chr(34) * 2}}};",
             f"enum {{ OUTPUTS = {max(len(interface.outputs), 1)}, MOST = 4096 }};",
             "",
-            f"static long value_of(const {name}_outputs *out, int number)",
+            f"static {type_} value_of(const {name}_outputs *out, int number)",
             "{",
             "    switch (number) {",
             *values,
@@ -195,7 +208,7 @@ def c_form(suite: Suite, interface: Interface) -> str:
             "    }",
             "}",
             "",
-            *_C_JUDGE.replace("NAME", name).splitlines(),
+            *_judge(type_).replace("NAME", name).splitlines(),
             "",
         )
     )
@@ -211,7 +224,8 @@ def _c_test(number: int, test: TestCase, interface: Interface) -> list[str]:
     lines += ["};", f"static const struct output outputs_{number}[] = {{"]
     for out, at in _outputs(test, interface):
         value = _c_value(interface.outputs[at], out.value)
-        tolerance = int(float(out.tolerance))
+        exact = interface.outputs[at].bits
+        tolerance = float(out.tolerance).hex() if exact else int(float(out.tolerance))
         lines.append(f"    {{{out.time}, {at}, {value}, {out.latency}, {tolerance}}},")
     return [*lines, "};", ""]
 
@@ -224,9 +238,43 @@ def _outputs(test: TestCase, interface: Interface) -> Sequence[tuple[Expected, i
 def _c_value(one: InterfaceSignal, text: str) -> str:
     if one.kind == "enum":
         return str(one.members.index(text))
+    if one.bits:
+        format_: Format = 32 if one.bits == 32 else 64
+        value = from_ordinal(ordinal_of_text(text, format_), format_)
+        if value != value:
+            return "NAN"
+        return value.hex() if math.isfinite(value) else f"{'-' * (value < 0)}INFINITY"
     if one.kind == "real":
         numerator, _, denominator = text.partition("/")
         return f"{numerator}.0 / {denominator or 1}.0"
+    return text
+
+
+def _has_floats(interface: Interface) -> bool:
+    return any(one.bits for one in (*interface.inputs, *interface.outputs))
+
+
+def _judge(type_: str) -> str:
+    """For floating-point numbers, what is no number is as expected if nothing else was."""
+    if type_ == "long":
+        return _C_JUDGE
+    changes = (
+        (
+            "long off = value_of(&out, one) - o->value;",
+            "double seen = value_of(&out, one), off = seen - o->value;\n"
+            "                int same = seen == o->value ||\n"
+            "                    (seen != seen && o->value != o->value);",
+        ),
+        (
+            "(off < 0 ? -off : off) <= o->tolerance",
+            "(same || (off < 0 ? -off : off) <= o->tolerance)",
+        ),
+        ("is %ld at", "is %.17g at"),
+        ("expected %ld since", "expected %.17g since"),
+    )
+    text = _C_JUDGE
+    for before, after in changes:
+        text = text.replace(before, after)
     return text
 
 

@@ -14,8 +14,9 @@ from enum import Enum
 from typing import Any
 
 from whence.expr.smt import Encoder, Flavour, State, Truth, z3_module
-from whence.expr.tree import Expr, Symbol
+from whence.expr.tree import Call, Expr, Symbol
 from whence.expr.types import BoolType, IntType
+from whence.expr.walk import subexpressions
 
 __all__ = ["AllOf", "Answer", "AnyOf", "Claim", "Frames", "Holds", "Selector"]
 
@@ -108,7 +109,9 @@ class Frames:
     def _widened(self, bits: Any, symbol: Symbol) -> Any:
         width, signed = _width(symbol)
         extend = self._z3.SignExt if signed else self._z3.ZeroExt
-        return bits if width == 32 else extend(32 - width, bits)
+        # Ordinals of floating-point numbers of 64 bits have as many.
+        whole = 32 if width <= 32 else 64
+        return bits if width == whole else extend(whole - width, bits)
 
     def _within(self, numbers: Iterable[int]) -> Any:
         everything = (*self._state, *self._primed, *self._auxiliary)
@@ -127,7 +130,26 @@ class Frames:
 
     def _translated(self, expr: Expr) -> Any:
         truth: Truth = self._encoder.condition(expr, self._memory)
-        return self._z3.And(truth.term, truth.defined).translate(self._context)
+        term = self._z3.And(truth.term, truth.defined)
+        return self._in_bits(term, expr).translate(self._context)
+
+    def _in_bits(self, term: Any, expr: Expr) -> Any:
+        """Floating-point operations as circuits, once for all frames."""
+        if not any(isinstance(part, Call) for part in subexpressions(expr)):
+            return term
+        z3 = self._z3
+        goal = z3.Goal()
+        goal.add(term)
+        found = z3.And([z3.BoolVal(True), *z3.Then("simplify", "fpa2bv")(goal)[0]])
+        # What the theory leaves open (the bits of a NaN, integers for numbers that fit none) is a
+        # function there. None of it is looked at: encoders ask before. Any values will do, if they
+        # are those of a NaN, as the circuits demand.
+        nans = {32: 0x7FC0_0000, 64: 0x7FF8_0000_0000_0000}
+        opened = [
+            (function, z3.BitVecVal(nans[function.range().size()], function.range().size()))
+            for function in _functions(z3, found)
+        ]
+        return z3.substitute_funs(found, *opened) if opened else found
 
     # ------------------------------------------------------------------------------------ frames
 
@@ -226,6 +248,22 @@ class Frames:
             signed = _width(symbol)[1]
             found.append(int(value.as_signed_long() if signed else value.as_long()))
         return tuple(found)
+
+
+def _functions(z3: Any, term: Any) -> list[Any]:
+    """The uninterpreted functions in a term."""
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    waiting = [term]
+    while waiting:
+        one = waiting.pop()
+        if one.get_id() in seen:
+            continue
+        seen.add(one.get_id())
+        if one.num_args() and one.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            found[one.decl().get_id()] = one.decl()
+        waiting += one.children()
+    return list(found.values())
 
 
 def _limits(symbol: Symbol) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from whence.expr.intervals import interval
-from whence.expr.tree import Expr, Name, Symbol
+from whence.expr.tree import Binary, Expr, Name, Symbol
 from whence.expr.types import INT32
 from whence.expr.walk import subexpressions
 from whence.model.chart import Chart, ChartVariable
@@ -134,7 +134,8 @@ class _Checks:
         seen: set[Origin] = set()
         for assigned in self.relation.assigned:
             write = assigned.write
-            low, high = self.model.variable_of[write.variable].limits
+            variable = self.model.variable_of[write.variable]
+            low, high = variable.limits
             bounds = interval(write.value)
             if (low <= bounds.lo and bounds.hi <= high) or write.origin in seen:
                 continue
@@ -148,11 +149,13 @@ class _Checks:
             if witness is not None:
                 seen.add(write.origin)
                 example = self._described(witness, (write.value,))
+                shown = (low, high) if variable.ieee is None else map(variable.shown, (low, high))
                 yield (
                     write.variable,
                     Diagnostic(
                         f"`{write.variable}` can be assigned a value outside its range "
-                        f"{low} to {high}" + (f", for example with {example}" if example else ""),
+                        + " to ".join(map(str, shown))
+                        + (f", for example with {example}" if example else ""),
                         write.origin,
                         "a run that does so is no run of the model",
                         f"machine {assigned.machine.name}",
@@ -176,7 +179,7 @@ class _Checks:
                     continue
                 first, second = one.write, other.write
                 key = (first.origin, second.origin)
-                if key in seen or _same(first, second):
+                if key in seen or _same(first, second) or _apart(one, other):
                     continue
                 differ = compare("!=", first.value, second.value)
                 witness = self._witness(both((alone, one.condition, other.condition, differ)))
@@ -197,7 +200,13 @@ def widened(chart: Chart) -> tuple[Chart, tuple[Diagnostic, ...]]:
     model = elaborate(chart)
     wrong = {symbol for symbol, _ in _Checks(model).outside()}
     wrong |= {v.symbol for v in model.variables if not v.limits[0] <= v.initial <= v.limits[1]}
-    names = {(s.scope, s.name) for s in wrong if not model.variable_of[s].members}
+    # Only the ranges of integers can be.
+    names = {
+        (s.scope, s.name)
+        for s in wrong
+        for v in (model.variable_of[s],)
+        if not (v.members or v.fixed or v.ieee is not None)
+    }
     if not names:
         return chart, ()
     # As wide as can be first, then what the abstract interpretation leaves of that.
@@ -237,6 +246,20 @@ def _with_ranges(chart: Chart, ranges: dict[tuple[str, str], tuple[int, int]]) -
     )
     variables = tuple(changed("", v) for v in chart.variables)
     return replace(chart, machines=machines, variables=variables)
+
+
+def _apart(one: Assigned, other: Assigned) -> bool:
+    """Whether they belong to different transitions of one machine, which takes one in a step, or
+    to a transition and to do actions, for which it takes none."""
+    return one.machine is other.machine and _trigger(one) != _trigger(other)
+
+
+def _trigger(assigned: Assigned) -> Symbol | None:
+    """That of its transition; None for do actions."""
+    first = assigned.condition
+    while isinstance(first, Binary):
+        first = first.left
+    return first.symbol if isinstance(first, Name) else None
 
 
 def _same(first: Write, second: Write) -> bool:

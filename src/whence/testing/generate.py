@@ -297,6 +297,8 @@ class _Generator:
             told = f"no run of up to {bound} steps from the start meets it" if bound else ""
             if goal.ident in self.doubted:
                 told = "a run of the solver did not replay: please report this as a defect"
+            if goal.unreadable:
+                told = goal.unreadable
             if not _can_start(self.model):
                 told = "no run can start: see the findings"
         return GoalResult(

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 
+from whence.expr.ieee import readable
 from whence.expr.printer import print_expression
 from whence.expr.scope import Problem, Problems
 from whence.expr.tree import Expr
 from whence.model.chart import UserGoal
-from whence.source import NOWHERE, Origin
+from whence.source import NOWHERE, Origin, WhenceError
 from whence.testing.bounded_ltl import And, Atom, Temporal, Until, read_goal
 from whence.testing.inputs import classes, interesting
 from whence.testing.logic import TRUE, both, compare, either, negation, number, read, within
@@ -44,7 +45,8 @@ _AGE = re.compile(r"(?:\S+\.)?age of (\S+) >= (\d+)")
 class Goal:
     """Met by a run that makes `formula` true.  Most are `F condition`: `condition` is not None
     then, and the step from the state that meets it exists.  A requirement has neither: it is met
-    with any of the goals `parts`."""
+    with any of the goals `parts`.  Nor has a goal of a model made elsewhere that cannot be read:
+    `unreadable` says why."""
 
     ident: str
     kind: str
@@ -52,6 +54,7 @@ class Goal:
     condition: Expr | None = None
     parts: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
+    unreadable: str = ""
     origin: Origin = field(default=NOWHERE, compare=False)
 
 
@@ -91,15 +94,7 @@ def _named(goal: Goal, taken: set[str]) -> Goal:
         count += 1
         ident = f"{goal.ident} #{count}"
     taken.add(ident)
-    return Goal(
-        ident=ident,
-        kind=goal.kind,
-        formula=goal.formula,
-        condition=goal.condition,
-        parts=goal.parts,
-        requirements=goal.requirements,
-        origin=goal.origin,
-    )
+    return replace(goal, ident=ident)
 
 
 def _reach(
@@ -164,7 +159,7 @@ def _of_transition(machine: TimedMachine, one: Transition) -> Iterator[Goal]:
 
 def _shown(condition: Expr) -> str:
     """As its author may have written it."""
-    text = _AGE.sub(r"elapsed(\1, \2)", print_expression(condition))
+    text = _AGE.sub(r"elapsed(\1, \2)", print_expression(readable(condition)))
     return " ".join(text.split())
 
 
@@ -259,6 +254,20 @@ def _fires(machine: TimedMachine, one: Transition) -> Expr:
 # ----------------------------------------------------------------------------------- user's goals
 
 
+def _unread(goal: UserGoal, error: Problem | WhenceError) -> Goal:
+    if isinstance(error, WhenceError):
+        message = error.diagnostics[0].message if error.diagnostics else str(error)
+    else:
+        message = f"{'not supported: ' * error.unsupported}{error.message}"
+    return Goal(
+        ident=f"user {goal.name}",
+        kind="user",
+        requirements=goal.requirements,
+        unreadable=f"the model's formula cannot be read: {message}",
+        origin=goal.origin,
+    )
+
+
 def _users(model: TimedModel, more: Iterable[UserGoal]) -> Iterator[Goal]:
     problems = Problems()
     found = []
@@ -268,6 +277,11 @@ def _users(model: TimedModel, more: Iterable[UserGoal]) -> Iterator[Goal]:
                 formula = read_goal(goal.text, model.formulas)
             except RecursionError:
                 raise Problem("the formula is nested too deeply", goal.origin) from None
+            except (Problem, WhenceError) as error:
+                if not goal.optional:
+                    raise
+                found.append(_unread(goal, error))
+                continue
             condition = None
             if isinstance(formula, Until) and formula.left == Atom(TRUE):
                 inner = formula.right

@@ -14,6 +14,7 @@ def interface_of(part: TimedModel) -> Interface:
         inputs=tuple(_signal(v) for v in part.having("input")),
         outputs=tuple(_signal(v) for v in part.having("output")),
         file=part.file,
+        chooses=bool(part.having("choice")),
     )
 
 
@@ -22,6 +23,9 @@ def _signal(variable: Variable) -> InterfaceSignal:
         return InterfaceSignal(variable.name, "enum", members=variable.members)
     if variable.boolean:
         return InterfaceSignal(variable.name, "bool")
+    if variable.ieee is not None:
+        least, most = map(variable.shown, variable.limits)
+        return InterfaceSignal(variable.name, "real", least, most, bits=variable.ieee)
     if variable.real is not None:
         least, most = map(str, variable.real)
         return InterfaceSignal(variable.name, "real", least, most)

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from whence.expr.tree import Binary, BoolLiteral, Expr, IntLiteral, Name, Symbol, Unary
 from whence.expr.types import BOOL, INT32, IntType
 from whence.source import NOWHERE, Origin
 
-__all__ = ["both", "compare", "either", "negation", "number", "operation", "read", "within"]
+__all__ = [
+    "both",
+    "compare",
+    "either",
+    "negation",
+    "number",
+    "operation",
+    "read",
+    "within",
+    "wrapped",
+]
 
 TRUE = BoolLiteral(True, type=BOOL)
 FALSE = BoolLiteral(False, type=BOOL)
@@ -64,3 +75,13 @@ def within(symbol: Symbol, first: int, last: int) -> Expr:
             compare("<=", read(symbol), number(last)),
         )
     )
+
+
+def wrapped(value: Expr, limits: tuple[int, int]) -> Expr:
+    """The number within the limits that differs by a multiple of the range's size. `%` has the
+    sign of its left side, and the range contains 0: what is shifted is positive."""
+    low, high = limits
+    size = number(high - low + 1, value.origin)
+    rest = operation("%", value, size)
+    again = operation("%", operation("+", rest, number(high - low + 1 - low)), size)
+    return replace(operation("+", again, number(low)), type=IntType(low, high))

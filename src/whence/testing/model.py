@@ -6,7 +6,8 @@ constant that it is compared with.  Beyond that constant all ages mean the same,
 needs no clock time, and equal states have equal futures.
 
 Floating-point inputs that are only compared with whole numbers are kept in halves: 2·v where v is
-whole, and the odd number between for what lies between two whole numbers.  That is exact.
+whole, and the odd number between for what lies between two whole numbers.  That is exact.  Other
+floating-point numbers are kept as their ordinals (:mod:`whence.expr.ieee`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
+from whence.expr.ieee import Format, written
 from whence.expr.tree import Expr, Symbol
 from whence.model.chart import Requirement, UserGoal
 from whence.source import NOWHERE, Diagnostic, Origin, SourceText
@@ -41,7 +43,8 @@ class Variable:
     `wrap`: arithmetic is modulo this range. A `choice` is what the environment decides by itself
     (which of several transitions, whether a timer between two bounds has elapsed): it is not
     controlled by a test. `driven`: an input that a machine of the environment sets. `real`: the
-    bounds of a floating-point number, or (`fixed`) of a multiple of 1/`scale`."""
+    bounds of a floating-point number in halves, or (`fixed`) of a multiple of 1/`scale`. `ieee`: it
+    is the ordinal of a floating-point number of this format."""
 
     symbol: Symbol
     role: Role
@@ -52,6 +55,7 @@ class Variable:
     real: tuple[Fraction, Fraction] | None = None
     scale: int = 1
     fixed: bool = False
+    ieee: Format | None = None
     boolean: bool = False
     members: tuple[str, ...] = ()
     origin: Origin = field(default=NOWHERE, compare=False)
@@ -71,6 +75,8 @@ class Variable:
             return self.members[value]
         if self.boolean:
             return "true" if value else "false"
+        if self.ieee is not None:
+            return written(value, self.ieee)
         if self.real is not None:
             return str(min(max(Fraction(value, self.scale), self.real[0]), self.real[1]))
         return str(value)

@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from whence.expr.ieee import call, operation_of, readable
 from whence.expr.printer import print_expression
 from whence.expr.tree import (
     Binary,
     BoolLiteral,
+    Call,
     Conditional,
     Expr,
     IntLiteral,
@@ -150,7 +152,7 @@ def _priorities(part: TimedModel, machine: TimedMachine) -> Iterator[_Change]:
 
 
 def _shown(expr: Expr) -> str:
-    return " ".join(_AGE.sub(r"elapsed(\1, \2)", print_expression(expr)).split())
+    return " ".join(_AGE.sub(r"elapsed(\1, \2)", print_expression(readable(expr))).split())
 
 
 # ------------------------------------------------------------------------------------ assignments
@@ -221,6 +223,16 @@ def _variants(expr: Expr) -> Iterator[_Variant]:
                 yield replace(one, expr=replace(expr, left=one.expr))
             for one in _variants(right):
                 yield replace(one, expr=replace(expr, right=one.expr))
+        case Call(arguments=arguments):
+            for place, argument in enumerate(arguments):
+                for one in _variants(argument):
+                    changed = (*arguments[:place], one.expr, *arguments[place + 1 :])
+                    new = replace(expr, arguments=changed)
+                    if isinstance(argument, IntLiteral):
+                        # An ordinal alone says nothing.
+                        yield replace(one, expr=new, before=expr, after=new)
+                    else:
+                        yield replace(one, expr=new)
         case Conditional(condition, then, otherwise):
             for one in _variants(condition):
                 yield replace(one, expr=replace(expr, condition=one.expr))
@@ -250,6 +262,11 @@ def _here(expr: Expr) -> Iterator[tuple[Expr, str, Elapsed | None]]:
             yield replace(expr, op=_CONNECTIVES[op]), "connective", None
         case Binary(op=op) if op in _ARITHMETIC:
             yield replace(expr, op=_ARITHMETIC[op]), "arithmetic", None
+        case Call() if (found := operation_of(expr)) is not None:
+            format_, op = found
+            for other in (*_COMPARISONS.get(op, ()), *_ARITHMETIC.get(op, ())):
+                kind = "comparison" if op in _COMPARISONS else "arithmetic"
+                yield call(format_, other, *expr.arguments, origin=expr.origin), kind, None
         case Unary(op="!", operand=operand):
             yield operand, "negation", None
         case Name() if isinstance(expr.type, BoolType):

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from whence.model.mutation import MutantResult, MutantStatus, Mutation
 from whence.model.suite import Expected, Input, TestCase
-from whence.source import UnsupportedError
+from whence.source import Diagnostic, Origin, UnsupportedError
 from whence.testing.equivalence import Equivalence
 from whence.testing.inputs import interesting
 from whence.testing.model import TimedModel
@@ -48,7 +48,16 @@ def mutate(
     say: Callable[[str], None] = lambda _: None,
 ) -> Mutation:
     """Run the tests against all mutants of the system's part of a model."""
-    return _Mutation(system_part(model), tests, settings or MutationSettings(), say).run()
+    part = system_part(model)
+    if part.having("choice"):
+        raise UnsupportedError(
+            Diagnostic(
+                "not supported: mutants of a system that chooses when a timer elapses",
+                Origin(model.file),
+                "what one of them does, the system may do, too; give `elapsed` one time",
+            )
+        )
+    return _Mutation(part, tests, settings or MutationSettings(), say).run()
 
 
 def extended(

@@ -1,8 +1,8 @@
 """What the names in the texts of a timed chart stand for, and what timers become.
 
 `elapsed(t, c)` becomes `age >= c` of the timer's age (:mod:`whence.testing.model`), and so do
-`t.elapsed(c)` and resets, as RT-Tester writes them.  `elapsed(t, lo, hi)` is for the environment
-only: it may become true from `lo` on and is true from `hi` on; which, is a choice.
+`t.elapsed(c)` and resets, as RT-Tester writes them.  `elapsed(t, lo, hi)` may become true from `lo`
+on and is true from `hi` on; which, is a choice.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from whence.expr.check import Checker, builtin_scope, constant_literal
 from whence.expr.constants import bounds, default_cells
+from whence.expr.ieee import Format, nearest, numbers, ordinal_of_text
 from whence.expr.lexer import QUERY_KEYWORDS
 from whence.expr.parser import parse_expression, parse_updates
 from whence.expr.scope import (
@@ -43,48 +44,18 @@ from whence.expr.types import BOOL, BoolType, IntType
 from whence.expr.walk import subexpressions
 from whence.model.chart import Chart, ChartVariable
 from whence.source import Diagnostic, Origin, SourceText
-from whence.testing.fixed import at_scale, decimal_symbol, fixed_numbers, scaled
-from whence.testing.logic import both, compare, either, number, operation
+from whence.testing.fixed import decimal_symbol, fixed_numbers
+from whence.testing.floating import Meaning, constant_symbol, literal_symbol
+from whence.testing.halves import halves, only_with_whole_numbers
+from whence.testing.logic import both, compare, either, number, operation, wrapped
+from whence.testing.machine_names import MachineNames, TimerNames
 from whence.testing.model import Elapsed, Location, Role, Variable, Write
 from whence.testing.texts import functions, path_of
 
-__all__ = ["MachineNames", "Names"]
+__all__ = ["Names"]
 
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _LONGEST = 2**24
-
-
-@dataclass(slots=True)
-class MachineNames:
-    """What is known of a machine while names are looked up."""
-
-    name: str
-    environment: bool
-    control: Symbol
-    scope: Scope
-    locations: Sequence[Location] = ()
-
-    def states(self, path: str) -> list[Location]:
-        real = [one for one in self.locations if one.parent is not None and not one.pseudo]
-        exact = [one for one in real if one.ident == path]
-        return exact or [one for one in real if one.name == path]
-
-    def inside(self, location: Location) -> Expr:
-        control = Name(self.control.name)
-        tests = [
-            Binary(">=", control, IntLiteral(location.first)),
-            Binary("<=", control, IntLiteral(location.last)),
-        ]
-        if location.first == location.last:
-            tests = [Binary("==", control, IntLiteral(location.first))]
-        return both(tests)
-
-
-@dataclass(slots=True)
-class _Timer:
-    symbol: Symbol
-    variable: ChartVariable
-    longest: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -100,10 +71,14 @@ class Names:
     elapsed: list[Elapsed] = field(default_factory=list)
     checker: Checker = field(init=False)
     top: Scope = field(init=False)
-    _timers: dict[tuple[str, str], _Timer] = field(default_factory=dict)
+    _timers: dict[tuple[str, str], TimerNames] = field(default_factory=dict)
     _floats: dict[tuple[str, str], Symbol] = field(default_factory=dict)
     #: The scales of fixed-point numbers.
     _scales: dict[Symbol, int] = field(default_factory=dict)
+    #: The formats of floating-point numbers that are computed with.
+    _formats: dict[Symbol, Format] = field(default_factory=dict)
+    #: Floating-point inputs for which halves are enough.
+    _compared: frozenset[str] = frozenset()
     _choices: int = 0
 
     def __post_init__(self) -> None:
@@ -117,6 +92,7 @@ class Names:
         declared = [("", variable) for variable in self.chart.variables]
         declared += [(m.name, one) for m in self.chart.machines for one in m.variables]
         problems = self.context.problems
+        self._compared = only_with_whole_numbers(self.chart)
         for _, variable in declared:
             with problems.collecting():
                 self._declare_members(variable)
@@ -182,28 +158,56 @@ class Names:
                 unsupported=True,
             )
         symbol = Symbol(owner, f"age of {variable.name}", SymbolKind.VARIABLE, IntType(0, 0))
-        self._timers[owner, variable.name] = _Timer(symbol, variable)
+        self._timers[owner, variable.name] = TimerNames(symbol, variable)
 
     def _declare_float(self, owner: str, variable: ChartVariable) -> None:
         real = variable.type.bounds
-        if variable.role != "input" or real is None:
-            raise Problem(
-                f"the floating-point variable `{variable.name}`",
-                variable.origin,
-                "an input with bounds, such as float[0,20], can be compared with whole numbers",
-                unsupported=True,
-            )
-        low, high = (_halves(bound) for bound in real)
+        if (
+            variable.role != "input"
+            or real is None
+            or variable.type.bits
+            or variable.name not in self._compared
+        ):
+            self._declare_ieee(owner, variable)
+            return
+        low, high = (halves(bound) for bound in real)
         initial = low
         if variable.initial is not None:
             try:
-                initial = _halves(Fraction(variable.initial.text.strip()))
+                initial = halves(Fraction(variable.initial.text.strip()))
             except (ValueError, ZeroDivisionError):
                 raise Problem("expected a number", variable.initial.origin(0)) from None
         symbol = Symbol(owner, variable.name, SymbolKind.VARIABLE, IntType(low, high))
         self._floats[owner, variable.name] = symbol
         self._scope(owner).declare(f"halves of {variable.name}", VariableEntry(symbol))
         self._add(symbol, variable, "input", initial, scale=2, real=real)
+
+    def _declare_ieee(self, owner: str, variable: ChartVariable) -> None:
+        format_: Format = 64 if variable.type.bits == 64 else 32
+        scope = self._scope(owner)
+        everything = numbers(format_)
+        low, high = everything.lo, everything.hi
+        if variable.type.bounds is not None:
+            low, high = (nearest(bound, format_) for bound in variable.type.bounds)
+            # Both zeros are equal.
+            low, high = low - (low == 0), high + (high == -1)
+        initial = min(max(0, low), high)
+        if variable.initial is not None:
+            try:
+                initial = ordinal_of_text(variable.initial.text, format_)
+            except ValueError:
+                raise Problem("expected a number", variable.initial.origin(0)) from None
+        if variable.role == "constant":
+            entry = VariableEntry(constant_symbol(initial, format_), writable=False)
+            scope.declare(variable.name, entry, variable.origin)
+            return
+        symbol = Symbol(owner, variable.name, SymbolKind.VARIABLE, IntType(low, high))
+        scope.declare(variable.name, VariableEntry(symbol), variable.origin)
+        self._formats[symbol] = format_
+        self._add(symbol, variable, variable.role, initial, ieee=format_)
+        new = self.variables[symbol]
+        if not low <= initial <= high:
+            self._default_outside(variable, *map(new.shown, (initial, low, high)))
 
     def _declare_fixed(self, owner: str, variable: ChartVariable, step: Fraction) -> None:
         low, high, initial = fixed_numbers(variable, step)
@@ -227,15 +231,7 @@ class Names:
             value = int(given != 0) if isinstance(type_, BoolType) else given
         low, high = bounds(type_)
         if not low <= value <= high:
-            self.findings.append(
-                Diagnostic(
-                    f"the default {value} of `{variable.name}` is outside its range "
-                    f"{low} to {high}",
-                    variable.origin,
-                    "no run can start so",
-                    f"variable {variable.name}",
-                )
-            )
+            self._default_outside(variable, str(value), str(low), str(high))
         if variable.role == "constant":
             scope.declare(
                 variable.name, ConstantEntry(constant_literal(type_, value)), variable.origin
@@ -244,6 +240,16 @@ class Names:
         symbol = Symbol(owner, variable.name, SymbolKind.VARIABLE, type_)
         scope.declare(variable.name, VariableEntry(symbol), variable.origin)
         self._add(symbol, variable, variable.role, value)
+
+    def _default_outside(self, variable: ChartVariable, value: str, low: str, high: str) -> None:
+        self.findings.append(
+            Diagnostic(
+                f"the default {value} of `{variable.name}` is outside its range {low} to {high}",
+                variable.origin,
+                "no run can start so",
+                f"variable {variable.name}",
+            )
+        )
 
     def _add(
         self,
@@ -254,6 +260,7 @@ class Names:
         *,
         scale: int = 1,
         real: tuple[Fraction, Fraction] | None = None,
+        ieee: Format | None = None,
     ) -> None:
         assert isinstance(symbol.type, IntType | BoolType)
         self.variables[symbol] = Variable(
@@ -265,6 +272,7 @@ class Names:
             real=real,
             scale=scale,
             fixed=variable.type.step is not None,
+            ieee=ieee,
             boolean=variable.type.kind == "bool",
             members=variable.type.members,
             origin=variable.origin,
@@ -329,13 +337,6 @@ class Names:
         times = call.arguments[1:]
         if not 1 <= len(times) <= 2:
             raise Problem("expected elapsed(timer, milliseconds)", call.origin)
-        if len(times) == 2 and not (machine and self.machines[machine].environment):
-            raise Problem(
-                "elapsed with two times, in a machine that is not the environment's",
-                call.origin,
-                "when the system reacts must be determined; give one time",
-                unsupported=True,
-            )
         for time in times:
             constant = self._constant(time, machine)
             if not 0 <= constant <= _LONGEST:
@@ -343,7 +344,7 @@ class Names:
             timer.longest = max(timer.longest, constant)
             self.elapsed.append(Elapsed(timer.symbol, constant))
 
-    def _timer(self, call: Call, machine: str) -> _Timer:
+    def _timer(self, call: Call, machine: str) -> TimerNames:
         name = call.arguments[0] if call.arguments else None
         path = path_of(name) if name is not None else None
         if path is not None:
@@ -369,14 +370,18 @@ class Names:
     def guard(self, written: Expr, machine: str) -> Expr:
         resolved = self._resolved(written, machine, timers=True)
         checked = self._pure(self.checker.guard(resolved, self._scope(machine)))
-        return scaled(checked, self._scales)[0]
+        return self._meaning.truth(checked)
+
+    @property
+    def _meaning(self) -> Meaning:
+        return Meaning(self._scales, self._formats)
 
     def formula(self, text: SourceText) -> Expr:
         """A condition on states, seen from outside. Names that only one machine has need not be
         qualified."""
         written = parse_expression(functions(text), QUERY_KEYWORDS)
         resolved = self._resolved(written, "", loose=True)
-        return scaled(self._pure(self.checker.guard(resolved, self.top)), self._scales)[0]
+        return self._meaning.truth(self._pure(self.checker.guard(resolved, self.top)))
 
     def writes(self, text: SourceText, machine: str) -> tuple[Write, ...]:
         """Assignments; all of them use the values before."""
@@ -413,12 +418,12 @@ class Names:
             value = self.checker.integer_value(self._resolved(update.value, machine), scope)
             if update.op != "=":
                 value = operation(update.op[:-1], target, value)
-        value = at_scale(self._pure(value), self._scales, self._scales.get(symbol, 1))
+        value = self._meaning.assigned(self._pure(value), symbol)
         value = replace(value, origin=origin)
         if isinstance(symbol.type, BoolType) and not isinstance(value.type, BoolType):
             value = compare("!=", value, number(0, origin))
         if self.variables[symbol].wrap:
-            value = _wrapped(value, self.variables[symbol].limits)
+            value = wrapped(value, self.variables[symbol].limits)
         return Write(symbol, value, origin)
 
     @staticmethod
@@ -466,9 +471,20 @@ class Names:
                 symbol = decimal_symbol(Fraction(top, below))
                 self.top.entries.setdefault(f" {symbol.name}", VariableEntry(symbol))
                 return Name(f" {symbol.name}", origin=expr.origin)
+            case Call("float_", arguments):
+                return self._float_literal(expr, arguments)
             case Call():
                 raise Problem(f"unknown function `{expr.callee}`", expr.origin)
         return expr
+
+    def _float_literal(self, expr: Call, arguments: Sequence[Expr]) -> Expr:
+        """`2.5f`, `1.0e-3`: see :func:`whence.testing.texts.functions`."""
+        parts = [self.checker.constant(one) for one in arguments]
+        symbol = literal_symbol(parts)
+        if symbol is None:
+            raise Problem(f"unknown function `{expr.callee}`", expr.origin)
+        self.top.entries.setdefault(f" {symbol.name}", VariableEntry(symbol, writable=False))
+        return Name(f" {symbol.name}", origin=expr.origin)
 
     def _elapsed(self, call: Call, machine: str) -> Expr:
         age = self._timer(call, machine).symbol
@@ -577,18 +593,3 @@ class Names:
             for side, found in zip((expr.left, expr.right), sides, strict=True)
         ]
         return replace(expr, left=parts[0], right=parts[1])
-
-
-def _halves(value: Fraction) -> int:
-    """2·v, or the odd number for what lies between two whole numbers."""
-    return 2 * value.numerator if value.denominator == 1 else 2 * (value // 1) + 1
-
-
-def _wrapped(value: Expr, limits: tuple[int, int]) -> Expr:
-    """The number within the limits that differs by a multiple of the range's size. `%` has the
-    sign of its left side, and the range contains 0: what is shifted is positive."""
-    low, high = limits
-    size = number(high - low + 1, value.origin)
-    rest = operation("%", value, size)
-    again = operation("%", operation("+", rest, number(high - low + 1 - low)), size)
-    return replace(operation("+", again, number(low)), type=IntType(low, high))

@@ -10,6 +10,7 @@ latency may be lost.
 Several runs are possible where
 
 * an input changes at the date at which a timer elapses: either may be first;
+* a timer of the system may elapse at any millisecond between two times (`elapsed(t, lo, hi)`);
 * reactions may be late by themselves (`jitter`): what is due may happen so many milliseconds later,
   and everything that follows is later, too.
 
@@ -22,10 +23,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 from whence.testing.model import TimedModel, Variable
 from whence.testing.semantics.simulator import Illegal, Simulator, State
-from whence.testing.values import Number, as_text
+from whence.testing.values import Number, alike, as_text
 
 __all__ = ["NoJudgement", "Oracle", "Tolerance"]
 
@@ -91,13 +93,19 @@ class Oracle:
         self.held: list[Number | None] = [None] * len(self.outputs)
         self._places = [part.place[v.symbol] for v in self.outputs]
         self._free = self.simulator.free
+        self._input_places = [part.place[v.symbol] for v in self.inputs]
+        # In hypotheses, all choices are 0: they are made anew in each step.
+        places = [place for place, _ in self.simulator.choices]
+        options = product(*(range(last + 1) for _, last in self.simulator.choices))
+        self._choices = [tuple(zip(places, chosen, strict=True)) for chosen in options]
         self._hypotheses: set[_Hypothesis] = set()
 
     # -------------------------------------------------------------------------------------- runs
 
     def begin(self, inputs: Mapping[str, int]) -> None:
         """The start, with the first values of all inputs."""
-        state = self.simulator.initial([inputs[v.name] for v in self.inputs])
+        free = (v for v in self.part.variables if v.free)
+        state = self.simulator.initial([inputs[v.name] if v.role == "input" else 0 for v in free])
         seen = tuple(((state[place], _OPEN),) for place in self._places)
         self.now = 0
         self.held = [None] * len(self.outputs)
@@ -110,47 +118,94 @@ class Oracle:
         for one in self._hypotheses:
             found.add(self._with_inputs(one, inputs))
             if self._is_due(one):
-                settled = self._settle(one)
-                if settled is not None:
-                    found.add(self._with_inputs(settled, inputs))
+                found.update(self._with_inputs(end, inputs) for end in self._settle(one))
         self._hypotheses = found
         self._check_size()
 
     def _with_inputs(self, one: _Hypothesis, inputs: Mapping[str, int]) -> _Hypothesis:
         state = list(one.state)
-        for place, variable in zip(self._free, self.inputs, strict=True):
+        for place, variable in zip(self._input_places, self.inputs, strict=True):
             if variable.name in inputs:
                 state[place] = inputs[variable.name]
         return _Hypothesis(tuple(state), one.seen, one.due)
 
+    def _chosen(self, state: State) -> list[State]:
+        """The state with all choices that the system can make."""
+        if len(self._choices) == 1:
+            return [state]
+        found = []
+        for choice in self._choices:
+            values = list(state)
+            for place, value in choice:
+                values[place] = value
+            found.append(tuple(values))
+        return found
+
     def _is_due(self, one: _Hypothesis) -> bool:
+        """Whether a step may happen now."""
         try:
-            return self.simulator.step(one.state) is not None
+            return any(
+                self.simulator.step(chosen) is not None for chosen in self._chosen(one.state)
+            )
         except Illegal:
             return True
 
-    def _settle(self, one: _Hypothesis) -> _Hypothesis | None:
-        """All steps that are due now. None: the model has no step."""
-        state = one.state
-        seen = list(one.seen)
-        step = self.simulator.step
-        try:
-            for _ in range(_ZENO):
-                after = step(state)
+    def _settle(self, one: _Hypothesis) -> list[_Hypothesis]:
+        """Where all steps lead that are due now; where the system may choose to wait, also that.
+        Empty: the model has no step."""
+        found: dict[_Hypothesis, None] = {}
+        seen = {one}
+        waiting = [one]
+        for _ in range(_ZENO):
+            if not waiting:
+                return list(found)
+            now = waiting.pop()
+            for chosen in self._chosen(now.state):
+                try:
+                    after = self.simulator.step(chosen)
+                except Illegal as illegal:
+                    where = f" ({illegal.origin})" if str(illegal.origin) else ""
+                    self.stuck = f"{illegal.message}{where}"
+                    continue
                 if after is None:
-                    return _Hypothesis(state, tuple(seen))
-                state = after
-                for number, place in enumerate(self._places):
-                    value = state[place]
-                    if seen[number][-1][0] != value:
-                        last = seen[number]
-                        seen[number] = (*last[:-1], (last[-1][0], self.now), (value, _OPEN))
-        except Illegal as illegal:
-            where = f" ({illegal.origin})" if str(illegal.origin) else ""
-            self.stuck = f"{illegal.message}{where}"
-            return None
+                    found[_Hypothesis(now.state, now.seen)] = None
+                    continue
+                new = self._stepped(now, after)
+                if new not in seen:
+                    seen.add(new)
+                    waiting.append(new)
+                elif not waiting:
+                    self.stuck = f"its steps at {self.now} ms do not end (a Zeno loop)"
         self.stuck = f"its steps at {self.now} ms do not end (a Zeno loop)"
-        return None
+        return list(found)
+
+    def _stepped(self, one: _Hypothesis, after: State) -> _Hypothesis:
+        if self.simulator.choices:
+            values = list(after)
+            for place, _ in self.simulator.choices:
+                values[place] = 0
+            after = tuple(values)
+        seen = list(one.seen)
+        for number, place in enumerate(self._places):
+            value = after[place]
+            if seen[number][-1][0] != value:
+                last = seen[number]
+                seen[number] = (*last[:-1], (last[-1][0], self.now), (value, _OPEN))
+        return _Hypothesis(after, tuple(seen))
+
+    def _patience(self, one: _Hypothesis) -> int:
+        """For how long no choice of the system matters: at most up to the next time that stands
+        in `elapsed`, and a millisecond where a step may happen now."""
+        if not self.simulator.choices:
+            return self.simulator.limit(one.state)
+        if self._is_due(one):
+            return 1
+        left = [self.simulator.limit(one.state)]
+        for elapsed in self.part.elapsed:
+            age = one.state[self.part.place[elapsed.age]]
+            if age < elapsed.constant:
+                left.append(elapsed.constant - age)
+        return min(left)
 
     def _wait(self, one: _Hypothesis, delay: int, due: int) -> _Hypothesis:
         free = [one.state[place] for place in self._free]
@@ -167,22 +222,21 @@ class Oracle:
             date = min(waiting)
             self.now = date
             for one in waiting.pop(date):
+                ends = [one]
                 if self._is_due(one):
-                    settled = self._settle(one)
+                    ends = self._settle(one)
                     if one.due < self.jitter:
                         late = self._wait(one, 1, one.due + 1)
                         (arrived if date + 1 == until else waiting.setdefault(date + 1, set())).add(
                             late
                         )
-                    if settled is None:
-                        continue
-                    one = settled
-                delay = min(self.simulator.limit(one.state), until - date)
-                after = self._wait(one, delay, 0)
-                if date + delay == until:
-                    arrived.add(after)
-                else:
-                    waiting.setdefault(date + delay, set()).add(after)
+                for end in ends:
+                    delay = min(self._patience(end), until - date)
+                    after = self._wait(end, delay, 0)
+                    if date + delay == until:
+                        arrived.add(after)
+                    else:
+                        waiting.setdefault(date + delay, set()).add(after)
             if len(arrived) + sum(map(len, waiting.values())) > _MOST:
                 raise _too_many()
         self.now = until
@@ -203,9 +257,7 @@ class Oracle:
         now: set[_Hypothesis] = set()
         for one in self._hypotheses:
             if self._is_due(one):
-                settled = self._settle(one)
-                if settled is not None:
-                    now.add(settled)
+                now.update(self._settle(one))
                 if one.due < self.jitter:
                     now.add(one)
             else:
@@ -245,7 +297,7 @@ class Oracle:
         self, number: int, values: _Values, value: Number | None, held: bool
     ) -> _Values | None:
         """What may still be seen of an output that has this value now; None: it cannot have it."""
-        tolerance = self.tolerances[number]
+        variable, tolerance = self.outputs[number], self.tolerances[number]
         first = 0
         # A value is gone `latency` milliseconds after its end: what was held until now must have
         # become another one by then.
@@ -255,7 +307,7 @@ class Oracle:
             if held and before is not None and gone < self.now:
                 begun = values[first][1]
                 first += 1
-                while not _alike(values[first][0], before, tolerance.error):
+                while not alike(variable, values[first][0], before, tolerance.error):
                     begun = values[first][1]
                     first += 1
                     if first == len(values) or begun > gone:
@@ -264,7 +316,7 @@ class Oracle:
                 first += 1
         if value is None:
             return values[first:]
-        while not _alike(values[first][0], value, tolerance.error):
+        while not alike(variable, values[first][0], value, tolerance.error):
             first += 1
             if first == len(values):
                 return None
@@ -306,7 +358,7 @@ class Oracle:
         variable, tolerance = self.outputs[number], self.tolerances[number]
         begun = None
         for wanted, end in values:
-            other = value is None or not _alike(wanted, value, tolerance.error)
+            other = value is None or not alike(variable, wanted, value, tolerance.error)
             if other and (begun is None or begun + tolerance.latency <= self.now):
                 told = variable.shown(wanted)
                 if begun is not None:
@@ -320,7 +372,3 @@ class Oracle:
 
 def _too_many() -> NoJudgement:
     return NoJudgement(f"more than {_MOST} states of the model are possible: admit less jitter")
-
-
-def _alike(model: int, seen: Number, error: Fraction) -> bool:
-    return model == seen if not error else abs(Fraction(model) - seen) <= error

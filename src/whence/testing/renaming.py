@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from whence.expr.tree import Binary, Conditional, Expr, Name, Symbol, Unary
+from whence.expr.tree import Binary, Call, Conditional, Expr, Name, Symbol, Unary
 from whence.testing.model import TimedMachine, TimedModel, Write
 
 __all__ = ["renamed", "with_symbols"]
@@ -23,6 +23,8 @@ def with_symbols(expr: Expr, symbols: Mapping[Symbol, Symbol]) -> Expr:
             return replace(
                 expr, left=with_symbols(left, symbols), right=with_symbols(right, symbols)
             )
+        case Call(arguments=arguments):
+            return replace(expr, arguments=tuple(with_symbols(one, symbols) for one in arguments))
         case Conditional(condition, then, otherwise):
             return replace(
                 expr,

@@ -10,7 +10,13 @@ from whence.expr.tree import Expr
 from whence.testing.bounded_ltl import holds
 from whence.testing.goals import Goal
 from whence.testing.model import TimedModel
-from whence.testing.semantics.python import NAMESPACE, Fault, compiled, truth_source
+from whence.testing.semantics.python import (
+    NAMESPACE,
+    Fault,
+    compiled,
+    number_source,
+    truth_source,
+)
 from whence.testing.semantics.simulator import Illegal, Simulator, State
 
 __all__ = ["Covered", "Node", "Runs", "Step"]
@@ -84,6 +90,20 @@ class Runs:
 
             found = self._tests[condition] = guarded
         return found
+
+    def value(self, expr: Expr) -> Callable[[State], int | None]:
+        """The value of an expression as a function; None where it has none."""
+        names = {s: f"state[{place}]" for s, place in self.model.place.items()}
+        source = f"lambda state: {number_source(expr, names)}"
+        plain: Callable[[State], int] = eval(compiled(source, "a value", "eval"), dict(NAMESPACE))
+
+        def guarded(state: State) -> int | None:
+            try:
+                return plain(state)
+            except Fault:
+                return None
+
+        return guarded
 
     # -------------------------------------------------------------------------------------- nodes
 

@@ -11,11 +11,14 @@ from whence.source import SourceText
 __all__ = ["functions", "path_of"]
 
 _METHOD = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*(elapsed|reset)\s*\(\s*(\))?", re.ASCII)
-_DECIMAL = re.compile(r"(?<![\w.])(\d{1,9})\.(\d{1,9})(?![\w.])", re.ASCII)
+_DECIMAL = re.compile(
+    r"(?<![\w.])(\d{1,9})\.(\d{1,9})(?:[eE]([+-]?\d{1,2}))?([fF]?)(?![\w.])", re.ASCII
+)
 
 
 def functions(text: SourceText) -> SourceText:
-    """`t.elapsed(3)` as `elapsed(t, 3)`, `t.reset()` as `reset(t)`, `2.5` as `decimal_(25, 10)`."""
+    """`t.elapsed(3)` as `elapsed(t, 3)`, `t.reset()` as `reset(t)`, `2.5` as `decimal_(25, 10)`;
+    `2.5e1` and `2.5f`, which are floating-point numbers, as `float_(25, 10, exponent, bits)`."""
     changes = []
     for match in _METHOD.finditer(blanked(text.text)):
         timer, function, closed = match.groups()
@@ -23,7 +26,11 @@ def functions(text: SourceText) -> SourceText:
         changes.append((match.start(), match.end(), new))
     for match in _DECIMAL.finditer(blanked(text.text)):
         digits = match[2].rstrip("0")
-        new = f"decimal_({int(match[1] + digits)}, {10 ** len(digits)})"
+        top, below = int(match[1] + digits), 10 ** len(digits)
+        if match[3] is None and not match[4]:
+            new = f"decimal_({top}, {below})"
+        else:
+            new = f"float_({top}, {below}, {match[3] or 0}, {32 if match[4] else 64})"
         changes.append((match.start(), match.end(), new))
     return replaced(text, sorted(changes)) if changes else text
 

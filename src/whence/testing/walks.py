@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import TypeAlias
 
-from whence.testing.inputs import interesting
+from whence.expr.ieee import Format, infinity, ordinal
+from whence.testing.inputs import beside, interesting
 from whence.testing.runs import Runs, Step
 from whence.testing.semantics.simulator import Illegal, State
 
@@ -19,6 +21,10 @@ _LENGTH = 80
 _SUSPICIOUS, _ZENO = 24, 1000
 #: So many steps are made even if all goals are covered: to run into what is wrong.
 _LEAST = 4000
+
+
+_Side: TypeAlias = "Callable[[State], int | None]"
+_Floats: TypeAlias = tuple[Format, Sequence[_Side]]
 
 
 @dataclass(eq=False)
@@ -35,6 +41,8 @@ class Walker:
     _places: set[tuple[int, ...]] = field(default_factory=set)
     _visits: dict[int, int] = field(default_factory=dict)
     _values: list[tuple[Sequence[int], tuple[int, int]]] = field(default_factory=list)
+    #: Of each free variable that is a floating-point number, what guards compare it with.
+    _floats: list[_Floats | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         model = self.runs.model
@@ -46,12 +54,21 @@ class Walker:
                     else interesting(model, variable)
                 )
                 self._values.append((values, variable.limits))
+                self._floats.append(
+                    None
+                    if variable.ieee is None
+                    else (variable.ieee, [self.runs.value(e) for e in beside(model, variable)])
+                )
 
     def _any_free(self) -> list[int]:
         return [self._value(number) for number in range(len(self._values))]
 
-    def _value(self, number: int) -> int:
+    def _value(self, number: int, state: State | None = None) -> int:
         values, limits = self._values[number]
+        floats = self._floats[number]
+        if floats is not None and self.random.random() < 0.7:
+            value = self._float(*floats, state)
+            return min(max(value, limits[0]), limits[1])
         if self.random.random() < 0.9:
             return values[self.random.randrange(len(values))]
         return self.random.randint(*limits)
@@ -62,8 +79,18 @@ class Walker:
         found = [state[place] for place in free]
         for number in range(len(found)):
             if self.random.random() < 0.3:
-                found[number] = self._value(number)
+                found[number] = self._value(number, state)
         return found
+
+    def _float(self, format_: Format, others: Sequence[_Side], state: State | None) -> int:
+        """A number at what a guard compares it with now, or a whole one, or any."""
+        if others and state is not None and self.random.random() < 0.7:
+            value = others[self.random.randrange(len(others))](state)
+            if value is not None and abs(value) < infinity(format_):
+                return value + self.random.randint(-1, 1)
+        if self.random.random() < 0.8:
+            return ordinal(float(self.random.randint(-256, 256)), format_)
+        return self.random.randint(-infinity(format_), infinity(format_))
 
     def begin(self) -> None:
         """Initial states to walk from: the default inputs first, then random ones."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import Final, Literal
 
 from whence.expr.scope import Problem
 from whence.model.chart import Assign, Effect, Send, VariableType
@@ -24,7 +25,9 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 _RANGE = re.compile(r"int\s*\[\s*(-?\d{1,10})\s*,\s*(-?\d{1,10})\s*\]", re.ASCII)
 _FRACTION = r"(-?\d{1,9}(?:\.\d{1,9})?)"
-_FLOAT = re.compile(rf"float\s*\[\s*{_FRACTION}\s*,\s*{_FRACTION}\s*\]", re.ASCII)
+_FLOAT = re.compile(
+    rf"(float|float32|float64|double)\s*\[\s*{_FRACTION}\s*,\s*{_FRACTION}\s*\]", re.ASCII
+)
 _FIXED = re.compile(
     rf"fixed\s*\[\s*{_FRACTION}\s*,\s*{_FRACTION}\s*,\s*(\d{{1,9}}(?:\.\d{{1,9}}|/\d{{1,9}})?)\s*\]",
     re.ASCII,
@@ -35,9 +38,15 @@ _WRAPPING = {
     for bits in (8, 16)
     for sign in ("", "u")
 }
+_BITS: Final[dict[str, Literal[0, 32, 64]]] = {
+    "float": 0,
+    "float32": 32,
+    "float64": 64,
+    "double": 64,
+}
 _TYPES = (
     "bool, int, int[lo,hi], int8, uint8, int16, uint16, enum {a, b}, float, float[lo,hi], "
-    "fixed[lo,hi,step] or timer"
+    "float32, float64, double, fixed[lo,hi,step] or timer"
 )
 
 _SEND = re.compile(r"\s*send\b\s*(?![-+*/%&|^<>:=.])(.*)", re.DOTALL)
@@ -78,8 +87,10 @@ def read_type(source: SourceText) -> VariableType:
         return VariableType(kind="bool", name=text)
     if text == "int":
         return VariableType(kind="int", lo=-(2**15), hi=2**15 - 1, name=text)
-    if text in ("float", "timer"):
-        return VariableType(kind="float" if text == "float" else "timer", name=text)
+    if text == "timer":
+        return VariableType(kind="timer", name=text)
+    if text in _BITS:
+        return VariableType(kind="float", name=text, bits=_BITS[text])
     if text in _WRAPPING:
         lo, hi = _WRAPPING[text]
         return VariableType(kind="int", lo=lo, hi=hi, wrap=True, name=text)
@@ -91,10 +102,10 @@ def read_type(source: SourceText) -> VariableType:
             raise Problem("the range does not fit into 32 bits", place)
         return VariableType(kind="int", lo=lo, hi=hi)
     if found := _FLOAT.fullmatch(text):
-        bounds = Fraction(found[1]), Fraction(found[2])
+        bounds = Fraction(found[2]), Fraction(found[3])
         if bounds[0] > bounds[1]:
-            raise Problem(f"the range {found[1]} to {found[2]} is empty", place)
-        return VariableType(kind="float", bounds=bounds)
+            raise Problem(f"the range {found[2]} to {found[3]} is empty", place)
+        return VariableType(kind="float", bounds=bounds, bits=_BITS[found[1]])
     if found := _FIXED.fullmatch(text):
         return _fixed(Fraction(found[1]), Fraction(found[2]), found[3], place)
     if found := _ENUM.fullmatch(text):
@@ -144,7 +155,10 @@ def write_type(type_: VariableType) -> str:
             bounds_ = ",".join(_decimal(bound) for bound in type_.bounds)
             return f"fixed[{bounds_},{type_.step}]"
         case "float" if type_.bounds is not None:
-            return f"float[{_decimal(type_.bounds[0])},{_decimal(type_.bounds[1])}]"
+            bounds_ = ",".join(_decimal(bound) for bound in type_.bounds)
+            return f"float{type_.bits or ''}[{bounds_}]"
+        case "float":
+            return f"float{type_.bits or ''}"
     return type_.kind
 
 

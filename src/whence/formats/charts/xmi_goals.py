@@ -15,10 +15,10 @@ from whence.source import SourceText
 
 __all__ = ["goals_of"]
 
-_GOAL = re.compile(r"\s*(Finally|Globally|Until|Next)\s*\(.*\)\s*\Z", re.DOTALL)
-_OPERATORS = {"Finally": "F", "Globally": "G", "Next": "X"}
+_GOAL = re.compile(r"\s*(Finally|Globally|Until|Next)\s*[(\[].*[)\]]\s*\Z", re.DOTALL)
+_OPERATORS = {"Finally": "F", "Globally": "G", "Next": "X", "Until": "U"}
 #: `Finally (`, and the brackets that RT-Tester puts around conditions on states.
-_WORDS = re.compile(r"\b(?:Finally|Globally|Next)\b|\[|\]")
+_WORDS = re.compile(r"\b(?:Finally|Globally|Next|Until)\b|\[|\]")
 
 
 def goals_of(model: Model, requirements: Requirements, problems: Problems) -> Iterator[UserGoal]:
@@ -41,6 +41,7 @@ def goals_of(model: Model, requirements: Requirements, problems: Problems) -> It
             text=SourceText(text.text, text.file, text.pieces, f"goal {name}"),
             requirements=tuple(ident for client, ident in requirements.links if client is element),
             origin=element.place,
+            optional=True,
         )
 
 

@@ -48,7 +48,13 @@ _INTEGERS = {
     "unsignedshort": (0, 2**16 - 1),
 }
 _BOOLEANS = frozenset(("bool", "boolean"))
-_FLOATS = frozenset(("double", "float", "float32", "float64", "real"))
+_FLOATS: dict[str, Literal[0, 32, 64]] = {
+    "double": 64,
+    "float": 0,
+    "float32": 32,
+    "float64": 64,
+    "real": 64,
+}
 _TIMERS = frozenset(("clock", "timer"))
 _LOWS = ("minimumvalue", "minvalue", "minimum", "min", "lowerbound", "lower", "lo", "low")
 _HIGHS = ("maximumvalue", "maxvalue", "maximum", "max", "upperbound", "upper", "hi", "high")
@@ -175,7 +181,7 @@ class Variables:
                 lo, hi = _INTEGERS[key]
                 return VariableType(kind="int", lo=lo, hi=hi)
             if key in _FLOATS:
-                return VariableType(kind="float")
+                return VariableType(kind="float", bits=_FLOATS[key])
             if key in _TIMERS:
                 return VariableType(kind="timer")
             if target is None or target.ident in seen or target.kind in ("Class", "Interface"):
@@ -229,7 +235,7 @@ class Variables:
                 f"{attribute.shown} has an empty range: {low} is more than {high}", attribute.place
             )
         if base.kind == "float":
-            return VariableType(kind="float", bounds=(low, high))
+            return VariableType(kind="float", bounds=(low, high), bits=base.bits)
         if low.denominator != 1 or high.denominator != 1:
             return Diagnostic(
                 f"{attribute.shown} is an integer, but its range is {low} to {high}",

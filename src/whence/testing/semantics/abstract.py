@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from whence.expr.ieee import COMPARISONS, Format, nan, operation_of
+from whence.expr.ieee_intervals import narrowed as narrowed_float
 from whence.expr.intervals import Access, Interval, interval
-from whence.expr.tree import Binary, Expr, Name, Symbol, Unary
+from whence.expr.tree import Binary, Call, Expr, Name, Symbol, Unary
 from whence.testing.logic import either, within
 from whence.testing.model import Location, TimedMachine, TimedModel, Transition, Write
 from whence.testing.semantics.definitions import do_actions, effect, levels, timers
@@ -156,6 +158,8 @@ class AbstractInterpreter:
                 return one.join(other)
             case Binary(op=op) if op in _FLIPPED:
                 return self._compared(expr, op if truth else _FLIPPED[op], state)
+            case Call() if (found := operation_of(expr)) is not None and found[1] in COMPARISONS:
+                return self._floats_compared(expr, *found, truth, state)
             case Name(symbol=Symbol() as symbol) if symbol in state.values:
                 known = state.values[symbol]
                 if not truth:
@@ -186,6 +190,27 @@ class AbstractInterpreter:
             if symbol is not None and symbol in found.values:
                 bounds = self._bounds(other, found)
                 found = _with(found, symbol, _narrowed(way, found.values[symbol], bounds))
+        return found
+
+    def _floats_compared(
+        self, expr: Call, format_: Format, op: str, truth: bool, state: Abstract
+    ) -> Abstract | None:
+        left, right = expr.arguments
+        if not truth:
+            both = (self._bounds(left, state), self._bounds(right, state))
+            if op not in ("==", "!=") and any(one.hi == nan(format_) for one in both):
+                # What is not ordered does not compare either.
+                return state
+            op = _FLIPPED[op]
+        found: Abstract | None = state
+        for side, other, way in ((left, right, op), (right, left, _MIRRORED[op])):
+            if found is None:
+                return None
+            symbol = side.symbol if isinstance(side, Name) else None
+            if symbol is not None and symbol in found.values:
+                known, bounds = found.values[symbol], self._bounds(other, found)
+                left_ = narrowed_float(way, (known.lo, known.hi), (bounds.lo, bounds.hi), format_)
+                found = _with(found, symbol, None if left_ is None else Interval(*left_))
         return found
 
     # --------------------------------------------------------------------------------------- steps

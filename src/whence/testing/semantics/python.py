@@ -11,10 +11,22 @@ from collections.abc import Mapping
 from types import CodeType
 from typing import Any, Final, NoReturn
 
+from whence.expr.ieee import (
+    COMPARISONS,
+    Format,
+    divided,
+    format_of,
+    from_ordinal,
+    operation_of,
+    ordinal,
+    rounded,
+    smaller,
+)
 from whence.expr.intervals import Interval, interval
 from whence.expr.tree import (
     Binary,
     BoolLiteral,
+    Call,
     Conditional,
     Expr,
     IntLiteral,
@@ -70,8 +82,24 @@ def _shr(left: int, right: int) -> int:
     return left >> right
 
 
+def _trunc(value: float) -> int:
+    """Towards 0."""
+    if not INT32.lo - 1 < value < INT32.hi + 1:
+        _fault(f"{value} as an integer of 32 bits")
+    return int(value)
+
+
 #: What generated sources need.
 NAMESPACE: Final[dict[str, Any]] = {
+    "_f32": lambda number: from_ordinal(number, 32),
+    "_f64": lambda number: from_ordinal(number, 64),
+    "_o32": lambda value: ordinal(value, 32),
+    "_o64": lambda value: ordinal(value, 64),
+    "_r32": lambda value: rounded(value, 32),
+    "_fdiv": divided,
+    "_fmin": smaller,
+    "_fmax": lambda left, right: -smaller(-left, -right),
+    "_trunc": _trunc,
     "_fit": _fit,
     "_div": _div,
     "_mod": _mod,
@@ -124,6 +152,9 @@ def truth_source(expr: Expr, names: Mapping[Symbol, str]) -> str:
             return f"({first} {'and' if op == '&&' else 'or'} {second})"
         case Binary(op=op, left=left, right=right) if op in _COMPARISONS:
             return f"({number_source(left, names)} {op} {number_source(right, names)})"
+        case Call() if (found := operation_of(expr)) is not None and found[1] in COMPARISONS:
+            first, second = (_float_source(one, found[0], names) for one in expr.arguments)
+            return f"({first} {found[1]} {second})"
         case Conditional(condition, then, otherwise):
             return (
                 f"({truth_source(then, names)} if {truth_source(condition, names)} "
@@ -164,7 +195,55 @@ def number_source(expr: Expr, names: Mapping[Symbol, str]) -> str:
                 f"({number_source(then, names)} if {truth_source(condition, names)} "
                 f"else {number_source(otherwise, names)})"
             )
+        case Call() if (found := operation_of(expr)) is not None and found[1] not in COMPARISONS:
+            format_, op = found
+            if op == "to int":
+                return f"_trunc({_float_source(expr.arguments[0], format_, names)})"
+            return f"_o{format_}({_float_source(expr, format_, names)})"
     return f"(1 if {truth_source(expr, names)} else 0)"
+
+
+def _float_source(expr: Expr, format_: Format, names: Mapping[Symbol, str]) -> str:
+    """Source whose value is the floating-point number that an expression has the ordinal of.
+
+    Sums, products and quotients of 32-bit numbers are right if they are computed with 64 bits and
+    rounded: 53 digits are more than twice 24, and two."""
+    match expr:
+        case IntLiteral(value=value):
+            number = from_ordinal(value, format_)
+            return repr(number) if abs(number) < 1e300 else f"_f{format_}({value})"
+        case Call() if (found := operation_of(expr)) is not None:
+            parts = []
+            for place, one in enumerate(expr.arguments):
+                inner = format_of(expr, place)
+                if inner is None:
+                    parts.append(f"float({number_source(one, names)})")
+                else:
+                    parts.append(_float_source(one, inner, names))
+            return _operation_source(format_, found[1], parts)
+        case Conditional(condition, then, otherwise):
+            return (
+                f"({_float_source(then, format_, names)} if {truth_source(condition, names)} "
+                f"else {_float_source(otherwise, format_, names)})"
+            )
+    return f"_f{format_}({number_source(expr, names)})"
+
+
+def _operation_source(format_: Format, op: str, parts: list[str]) -> str:
+    match op:
+        case "neg":
+            return f"(-{parts[0]})"
+        case "<?" | ">?":
+            return f"{'_fmin' if op == '<?' else '_fmax'}({parts[0]}, {parts[1]})"
+        case "from f32":
+            return parts[0]
+        case "from int" | "from f64":
+            source = parts[0]
+        case "/":
+            source = f"_fdiv({parts[0]}, {parts[1]})"
+        case _:
+            source = f"({parts[0]} {op} {parts[1]})"
+    return f"_r32({source})" if format_ == 32 else source
 
 
 def may_fault(expr: Expr) -> bool:
@@ -180,6 +259,11 @@ def may_fault(expr: Expr) -> bool:
             if op in ("/", "%"):
                 return 0 in interval(right) or interval(left).lo == INT32.lo
             return op in ("<<", ">>")
+        case Call():
+            found = operation_of(expr)
+            return (found is not None and found[1] == "to int") or any(
+                map(may_fault, expr.arguments)
+            )
         case Conditional(condition, then, otherwise):
             return may_fault(condition) or may_fault(then) or may_fault(otherwise)
     return False

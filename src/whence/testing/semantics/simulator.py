@@ -91,18 +91,23 @@ class Simulator:
     def _out_of_range(self, number: int, value: int) -> NoReturn:
         write = self._writes[number]
         variable = self.model.variable_of[write.variable]
-        low, high = variable.limits
+        given, low, high = self._shown(write.variable, value, *variable.limits)
         raise Illegal(
             "range",
-            f"`{variable.name}` is assigned {value}, outside its range {low} to {high}",
+            f"`{variable.name}` is assigned {given}, outside its range {low} to {high}",
             write.origin,
         )
 
+    def _shown(self, symbol: Symbol, *values: int) -> list[str]:
+        variable = self.model.variable_of[symbol]
+        return [str(one) if variable.ieee is None else variable.shown(one) for one in values]
+
     def _race(self, number: int, before: int, value: int) -> NoReturn:
         write = self._writes[number]
+        first, second = self._shown(write.variable, before, value)
         raise Illegal(
             "race",
-            f"`{write.variable}` is assigned {before} and {value} in one step",
+            f"`{write.variable}` is assigned {first} and {second} in one step",
             write.origin,
         )
 

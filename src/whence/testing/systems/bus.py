@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import isfinite
 
 from whence.formats.can.dbc import BusDatabase
 from whence.formats.can.live import LiveBus
@@ -157,12 +158,19 @@ class BusSystem:
 
 def _physical(one: InterfaceSignal, entry: SignalEntry, value: Native) -> float | int:
     number = one.members.index(value) if isinstance(value, str) else value
+    if isinstance(number, float) and not isfinite(number):
+        return number
     found = Fraction(number) * entry.factor + entry.offset
     return int(found) if found.denominator == 1 else float(found)
 
 
 def _value(one: InterfaceSignal, entry: SignalEntry, values: Mapping[str, float | int]) -> object:
-    number = (Fraction(values[entry.signal]) - entry.offset) / entry.factor
+    physical = values[entry.signal]
+    if isinstance(physical, float) and not isfinite(physical):
+        return physical
+    number = (Fraction(physical) - entry.offset) / entry.factor
+    if one.bits:
+        return float(number)
     whole = round(number)
     # Physical values are computed in floating point.
     if abs(number - whole) < Fraction(1, 10**6):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from whence.expr.ieee import ordinal, rounded
 from whence.testing.model import TimedModel, Variable
 from whence.testing.semantics.simulator import Illegal, Simulator, State
 from whence.testing.systems.base import Inputs, Sample, SystemFault
@@ -16,7 +17,7 @@ _ZENO = 1000
 
 class ModelSystem:
     """Inputs that change come together with the timers that elapse then. It tells every change
-    with its date."""
+    with its date. Where it may choose when a timer elapses, it takes the last moment."""
 
     held = True
 
@@ -66,7 +67,8 @@ class ModelSystem:
         raise SystemFault("the steps of the system's model do not end (a Zeno loop)")
 
     def _numbers(self, inputs: Inputs) -> list[int]:
-        return [_number(v, inputs) for v in self.inputs]
+        free = (v for v in self.part.variables if v.free)
+        return [_number(v, inputs) if v.role == "input" else 0 for v in free]
 
     def _values(self) -> list[int]:
         return [self._state[place] for place, _ in self.outputs]
@@ -83,6 +85,8 @@ def _number(variable: Variable, inputs: Inputs) -> int:
     value = inputs.get(name)
     if value is None:
         raise SystemFault(f"the system's model has the input `{name}`, which the tests do not set")
+    if variable.ieee is not None:
+        return ordinal(rounded(float(value), variable.ieee), variable.ieee)
     if isinstance(value, str):
         if value not in variable.members:
             raise SystemFault(f"the system's model has no value `{value}` of `{name}`")
