@@ -21,13 +21,13 @@ from whence.model.prd import (
     Read,
     Term,
 )
+from whence.triage.calculate import calculated
 
 __all__ = [
     "FALSE",
     "all_of",
     "any_of",
     "assigned",
-    "calculated",
     "clocks_in",
     "folded",
     "folded_term",
@@ -146,32 +146,8 @@ def folded_term(term: Term, values: Mapping[str, int]) -> Term | None:
         return None
     if not (isinstance(left, Constant) and isinstance(right, Constant)):
         return Arithmetic(term.operator, left, right)
-    value = calculated(term, left.value, right.value)
+    value = calculated(term.operator, left.value, right.value)
     return None if value is None else Constant(value)
-
-
-def calculated(term: Arithmetic, left: int, right: int) -> int | None:
-    match term.operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "//":
-            return left // right if right else None
-        case "%":
-            return left % right if right else None
-        case "&":
-            return left & right
-        case "|":
-            return left | right
-        case "^":
-            return left ^ right
-        case "<<":
-            return left << right if 0 <= right <= 64 else None
-        case ">>":
-            return left >> right if right >= 0 else None
 
 
 def assigned(

@@ -28,6 +28,7 @@ from whence.model.prd import (
 )
 from whence.source import NOWHERE, Diagnostic, Origin, UnsupportedError
 from whence.triage import values as v
+from whence.triage.calculate import calculated
 from whence.triage.values import Memory, Values
 
 __all__ = [
@@ -140,10 +141,6 @@ def _number(value: FieldValue | None, names: tuple[str, ...]) -> Value:
             assert_never(value)
 
 
-#: Longer numbers than that come from no bus, and would only cost time.
-_LARGEST = 1 << 256
-
-
 def _evaluate(term: Term, scope: Scope, memory: Mapping[int, int], names: tuple[str, ...]) -> Value:
     match term:
         case Constant():
@@ -157,36 +154,9 @@ def _evaluate(term: Term, scope: Scope, memory: Mapping[int, int], names: tuple[
             right = _evaluate(term.right, scope, memory, ())
             if left is None or right is None:
                 return None
-            found = _apply(term.operator, left, right)
-            return None if found is None or abs(found) > _LARGEST else found
+            return calculated(term.operator, left, right)
         case _:
             assert_never(term)
-
-
-def _apply(operator: str, left: int, right: int) -> Value:
-    match operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "//":
-            return left // right if right else None
-        case "%":
-            return left % right if right else None
-        case "&":
-            return left & right
-        case "|":
-            return left | right
-        case "^":
-            return left ^ right
-        case "<<":
-            return left << right if 0 <= right <= 256 else None
-        case ">>":
-            return left >> right if 0 <= right <= 1 << 20 else None
-        case _:
-            raise AssertionError(operator)
 
 
 def _compare(operator: Operator, left: Value, right: Value) -> bool:

@@ -27,7 +27,8 @@ from whence.model.prd import (
     Read,
     Term,
 )
-from whence.triage.folding import calculated, holds
+from whence.triage.calculate import calculated
+from whence.triage.folding import holds
 
 __all__ = ["Unfolded", "unfold"]
 
@@ -259,7 +260,7 @@ def _value(term: Term, variables: dict[str, int], captures: dict[str, int]) -> _
 
             def value(memory: Memory, captured: Captures) -> int | None:
                 a, b = left(memory, captured), right(memory, captured)
-                return None if a is None or b is None else calculated(term, a, b)
+                return None if a is None or b is None else calculated(term.operator, a, b)
 
             return value
         case _:
