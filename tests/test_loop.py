@@ -119,7 +119,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Loop, list[int], Pa
 
 
 @pytest.mark.nightly
-@pytest.mark.xfail(reason="late and forgotten demands make one class, too large to be encoded")
+@pytest.mark.xfail(reason="late and forgotten demands are explained alike: one class", strict=True)
 def test_classes_are_the_seeded_faults_one_to_one(found: tuple[Loop, list[int], Path]) -> None:
     result, lines, _ = found
     assert len(lines) == 5

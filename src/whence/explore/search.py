@@ -12,13 +12,8 @@ import numpy.typing as npt
 
 from whence.explore.compile import Compiled, SearchTables
 from whence.explore.kernels import tables as t
-from whence.explore.kernels.search import (
-    NO_BEST,
-    advance,
-    advance_splitting,
-    rehash,
-    rehash_nodes,
-)
+from whence.explore.kernels.known import rehash, rehash_nodes
+from whence.explore.kernels.search import NO_BEST, advance, advance_splitting
 from whence.explore.kernels.vm import OUT_SIZE
 from whence.expr.faults import CALL_DEPTH, Fault
 from whence.source import NOWHERE, Origin
